@@ -1,0 +1,86 @@
+"""The command line: parse, call, print, exit. Commands are imported only when they are run."""
+
+import importlib
+import sys
+from typing import Any
+
+from builder.core.errors import BuilderError, nearest
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "build": ("builder.cli.build:build", "The river: transcripts to a validated, versioned release"),
+}
+"""Command (or group) name -> (where its function or Typer group stands, one line of help)."""
+
+
+def _print_help() -> None:
+    width = max(map(len, COMMANDS))
+    print(
+        "Usage: followups COMMAND [OPTIONS]\n\nStratified follow-up sets for query contextualization.\n\nCommands:"
+    )
+    for name, (_, summary) in COMMANDS.items():
+        print(f"  {name:<{width}}  {summary}")
+    print(
+        "\nExample: followups build --transcripts chats.jsonl --out dist\n`followups COMMAND --help` shows options."
+    )
+
+
+def _app(name: str) -> Any:
+    import typer
+
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command = getattr(importlib.import_module(module), attribute)
+    if isinstance(command, typer.Typer):
+        return command
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command(name)(command)
+    return app
+
+
+def _report(error: BuilderError) -> int:
+    for problem in error.problems:
+        if problem != error.problem:
+            print(problem, file=sys.stderr)
+    print(error, file=sys.stderr)
+    return error.code
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; returns its exit code."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        _print_help()
+        return 0
+    if arguments[0] in ("--version", "version"):
+        from builder import __version__
+
+        print(__version__)
+        return 0
+    name, *rest = arguments
+    if name not in COMMANDS:
+        close = nearest(name, COMMANDS)
+        print(
+            f'followups: unknown command "{name}"; {f"did you mean {close}?" if close else "see followups --help"}',
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        result = _app(name)(args=rest, prog_name=f"followups {name}", standalone_mode=True)
+    except BuilderError as error:
+        return _report(error)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
+    except KeyboardInterrupt:
+        print("interrupted; finished work is kept, run the same command again to go on", file=sys.stderr)
+        return 130
+    return result if isinstance(result, int) else 0
+
+
+def main() -> None:
+    """Entry point of `followups`."""
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe (head, less) has left; that is no error.
+        sys.stderr.close()
+        code = 0
+    sys.exit(code)

@@ -1,0 +1,1 @@
+"""The vocabulary: records, taxonomy, terms, errors. Standard library only; touches no file."""

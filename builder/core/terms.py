@@ -1,0 +1,309 @@
+"""Does this term occur in this text: the one matcher for labels, validation and scoring alike."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+# Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
+SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
+
+# A capital term of up to three letters is matched by case only where its small form is an everyday
+# word: the region US is not "us", but users do type "sla" for SLA.
+EVERYDAY = frozenset(
+    [
+        "a",
+        "ad",
+        "ai",
+        "al",
+        "all",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "but",
+        "by",
+        "can",
+        "da",
+        "das",
+        "de",
+        "del",
+        "den",
+        "der",
+        "des",
+        "die",
+        "do",
+        "does",
+        "du",
+        "each",
+        "ein",
+        "el",
+        "en",
+        "er",
+        "es",
+        "et",
+        "fin",
+        "for",
+        "get",
+        "go",
+        "had",
+        "has",
+        "he",
+        "her",
+        "him",
+        "his",
+        "how",
+        "i",
+        "ich",
+        "if",
+        "il",
+        "im",
+        "in",
+        "is",
+        "ist",
+        "it",
+        "its",
+        "je",
+        "la",
+        "le",
+        "les",
+        "les",
+        "lo",
+        "los",
+        "may",
+        "me",
+        "mi",
+        "mit",
+        "mon",
+        "my",
+        "ne",
+        "no",
+        "non",
+        "not",
+        "nos",
+        "now",
+        "o",
+        "of",
+        "ok",
+        "on",
+        "one",
+        "or",
+        "os",
+        "our",
+        "out",
+        "por",
+        "que",
+        "said",
+        "see",
+        "she",
+        "si",
+        "so",
+        "son",
+        "su",
+        "te",
+        "the",
+        "to",
+        "tu",
+        "um",
+        "un",
+        "und",
+        "up",
+        "us",
+        "use",
+        "was",
+        "we",
+        "who",
+        "why",
+        "will",
+        "you",
+        "zu",
+    ]
+)
+
+_SPACELESS_CHAR = re.compile(f"[{SPACELESS}]")
+_WORD = re.compile(r"[^\W_]+")
+_LETTER = f"[^\\W_{SPACELESS}]"
+_LETTER_ONLY = r"[^\W\d_]"
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'"})
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMERIC = re.compile(r"v?\d+")
+
+
+def has_spaceless_script(text: str) -> bool:
+    """Whether `text` holds a character of a script that is written without spaces."""
+    return _SPACELESS_CHAR.search(text) is not None
+
+
+@lru_cache(maxsize=8192)
+def _folded(text: str) -> tuple[str, tuple[int, ...]]:
+    """`text` in compatibility form with plain apostrophes and ungrouped digits, and where each character stood."""
+    composed = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
+    if len(composed) == len(text):
+        chars, places = list(composed), list(range(len(text)))
+    else:
+        pieces = [(c, i) for i, char in enumerate(text) for c in unicodedata.normalize("NFKC", char)]
+        joined = "".join(c for c, _ in pieces).translate(_APOSTROPHES)
+        chars, places = list(joined), [i for _, i in pieces]
+        if unicodedata.normalize("NFC", joined) != joined:
+            # Combining marks that compose across characters: places are then only as fine as the text.
+            chars, places = list(composed), [min(i, len(text) - 1) for i in range(len(composed))]
+    drop = {match.start() for match in _GROUPED.finditer("".join(chars))}
+    kept = [(c, p) for i, (c, p) in enumerate(zip(chars, places, strict=True)) if i not in drop]
+    return "".join(c for c, _ in kept), tuple(p for _, p in kept)
+
+
+def normalise(text: str) -> str:
+    """`text` as the matcher compares it, case apart: NFKC, plain apostrophes, 10,000 as 10000."""
+    return _folded(text)[0]
+
+
+def singular(word: str) -> str:
+    """`word` without an English plural ending ("replicas" -> "replica", "policies" -> "policy")."""
+    small = word.lower()
+    if len(word) > 4 and small.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and small.endswith(("sses", "ches", "shes", "xes", "zes")):
+        return word[:-2]
+    if len(word) > 3 and small.endswith("s") and not small.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _word_pattern(word: str) -> str:
+    if any(char.isdigit() for char in word):
+        return re.escape(word) + ("s?" if word.isdigit() and len(word) > 1 else "")
+    base = singular(word)
+    if len(base) < 3 and not (word.isupper() and len(word) > 1):
+        return re.escape(word)
+    if base.lower().endswith("y") and len(base) > 3:
+        ending = f"{re.escape(base[:-1])}(?:y|ys|ies)"
+    elif base.lower().endswith(("s", "x", "z", "ch", "sh", "o")):
+        ending = f"{re.escape(base)}(?:e?s)?"
+    else:
+        ending = f"{re.escape(base)}s?"
+    return ending
+
+
+def _gap(before: str, between: str, after: str) -> str:
+    if before[-1].isdigit() and after[0].isdigit():
+        # Digits on both sides: "2.4" is not "2 4" nor "24", but 99,95 is 99.95.
+        return r"[^\w\s]" if not between.isspace() else r"\s+"
+    if between.isspace():
+        return r"(?:'s?)?[\W_]+"
+    return r"(?:'s?)?[\W_]{0,3}"
+
+
+def _left_of_number(number: str) -> str:
+    # A number glued to a longer one is part of another name: "4" in "2.4", "07" in "web-07"; 15 in "10-15" is not.
+    glued = r"(?<!\d[._,:])"
+    return glued + (f"(?<!{_LETTER_ONLY}[-._])" if number.isdigit() and len(number) < 3 else "")
+
+
+def _is_case_sensitive(term: str) -> bool:
+    return (
+        term.isalpha() and term.isascii() and term.isupper() and len(term) <= 3 and term.lower() in EVERYDAY
+    )
+
+
+@lru_cache(maxsize=16384)
+def _pattern(term: str) -> re.Pattern[str] | None:
+    """The compiled form of `term`; None when it holds no letter or digit."""
+    text = normalise(term).strip()
+    words = list(_WORD.finditer(text))
+    if not words:
+        return None
+    first, last = words[0].group(), words[-1].group()
+    parts = [_word_pattern(words[0].group())]
+    for left, right in pairwise(words):
+        parts.append(_gap(left.group(), text[left.end() : right.start()], right.group()))
+        parts.append(_word_pattern(right.group()))
+    start, end = f"(?<!{_LETTER})", f"(?!{_LETTER})"
+    if first[0].isdigit():
+        start += _left_of_number(first)
+        if len(words) > 1 and _NUMERIC.fullmatch(words[1].group()):
+            start = f"(?:{start}|(?<=\\bv))"
+    elif _NUMERIC.fullmatch(first.lower()) and len(words) > 1:
+        parts[0] = f"v?{re.escape(first[1:])}"
+    if last[-1].isdigit():
+        end += r"(?![._]\d)"
+    return re.compile(start + "".join(parts) + end, 0 if _is_case_sensitive(text) else re.IGNORECASE)
+
+
+def _squeezed(text: str) -> tuple[str, tuple[int, ...]]:
+    folded, places = _folded(text)
+    kept = [(c.lower(), p) for c, p in zip(folded, places, strict=True) if c.isalnum()]
+    return "".join(c for c, _ in kept), tuple(p for _, p in kept)
+
+
+def _unhyphenated(text: str) -> tuple[str, tuple[int, ...]]:
+    folded, places = _folded(text)
+    last = len(folded) - 1
+    kept = [
+        (char, place)
+        for i, (char, place) in enumerate(zip(folded, places, strict=True))
+        if not (
+            char in "-\u2010\u2011" and 0 < i < last and folded[i - 1].isalpha() and folded[i + 1].isalpha()
+        )
+    ]
+    return "".join(c for c, _ in kept), tuple(p for _, p in kept)
+
+
+def _find(term: str, text: str) -> list[tuple[int, int]]:
+    if has_spaceless_script(term):
+        needle = _squeezed(term)[0]
+        haystack, places = _squeezed(text)
+        starts = [m.start() for m in re.finditer(re.escape(needle), haystack)] if needle else []
+        return [(places[s], places[s + len(needle) - 1] + 1) for s in starts]
+    pattern = _pattern(term)
+    if pattern is None:
+        return []
+    folded, places = _folded(text)
+    found = [(places[m.start()], places[m.end() - 1] + 1) for m in pattern.finditer(folded)]
+    if not found and "-" in folded and term.isalpha():
+        # "email" is "e-mail" without its punctuation.
+        folded, places = _unhyphenated(text)
+        found = [(places[m.start()], places[m.end() - 1] + 1) for m in pattern.finditer(folded)]
+    return found
+
+
+def spans(term: str, text: str, aliases: Iterable[str] = ()) -> tuple[tuple[int, int], ...]:
+    """Where `term` or one of its aliases stands in `text`, as (start, end) character offsets, in order."""
+    return tuple(sorted({span for wording in (term, *aliases) for span in _find(wording, text)}))
+
+
+@lru_cache(maxsize=65536)
+def _occurs(term: str, text: str) -> bool:
+    return bool(_find(term, text))
+
+
+def occurs(term: str, text: str, aliases: Iterable[str] = ()) -> bool:
+    """Whether `term`, or one of its aliases, occurs in `text`.
+
+    Ignores case, punctuation, plural and possessive endings; never fires inside a longer word or number. In scripts
+    written without spaces a term matches as a substring of the normalised text. A capital term of up to three
+    letters whose small form is an everyday word (US, IT) is matched by case.
+    """
+    return any(_occurs(wording, text) for wording in (term, *aliases))
+
+
+def which_occur(
+    terms: Iterable[str], text: str, aliases: Mapping[str, Sequence[str]] | None = None
+) -> tuple[str, ...]:
+    """The terms that occur in `text`, by their own wording or an alias, in the order given."""
+    known = aliases or {}
+    return tuple(term for term in terms if occurs(term, text, known.get(term, ())))
+
+
+def key(term: str) -> str:
+    """One spelling for all wordings that the matcher cannot tell apart: small, singular, single spaces."""
+    text = normalise(term)
+    if has_spaceless_script(text):
+        return _squeezed(text)[0]
+    return " ".join(singular(word.lower()) for word in _WORD.findall(text))

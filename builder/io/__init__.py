@@ -1,0 +1,1 @@
+"""The only room with a window: disk, network, processes."""

@@ -1,0 +1,1 @@
+"""What a rewriter is shown: windows, segments, live entities."""

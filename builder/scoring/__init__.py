@@ -1,0 +1,1 @@
+"""How a rewriter is judged: checks, strata, decomposition, gate."""

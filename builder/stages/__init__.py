@@ -1,0 +1,1 @@
+"""The river, one verb a module: generator functions from records to records."""

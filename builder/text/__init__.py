@@ -1,0 +1,1 @@
+"""Reading language: cues, entities, subjects, similarity. Pure functions; word lists are data."""
