@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -14,117 +14,13 @@ SPACELESS = (
 # A capital term of up to three letters is matched by case only where its small form is an everyday
 # word: the region US is not "us", but users do type "sla" for SLA.
 EVERYDAY = frozenset(
-    [
-        "a",
-        "ad",
-        "ai",
-        "al",
-        "all",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "can",
-        "da",
-        "das",
-        "de",
-        "del",
-        "den",
-        "der",
-        "des",
-        "die",
-        "do",
-        "does",
-        "du",
-        "each",
-        "ein",
-        "el",
-        "en",
-        "er",
-        "es",
-        "et",
-        "fin",
-        "for",
-        "get",
-        "go",
-        "had",
-        "has",
-        "he",
-        "her",
-        "him",
-        "his",
-        "how",
-        "i",
-        "ich",
-        "if",
-        "il",
-        "im",
-        "in",
-        "is",
-        "ist",
-        "it",
-        "its",
-        "je",
-        "la",
-        "le",
-        "les",
-        "les",
-        "lo",
-        "los",
-        "may",
-        "me",
-        "mi",
-        "mit",
-        "mon",
-        "my",
-        "ne",
-        "no",
-        "non",
-        "not",
-        "nos",
-        "now",
-        "o",
-        "of",
-        "ok",
-        "on",
-        "one",
-        "or",
-        "os",
-        "our",
-        "out",
-        "por",
-        "que",
-        "said",
-        "see",
-        "she",
-        "si",
-        "so",
-        "son",
-        "su",
-        "te",
-        "the",
-        "to",
-        "tu",
-        "um",
-        "un",
-        "und",
-        "up",
-        "us",
-        "use",
-        "was",
-        "we",
-        "who",
-        "why",
-        "will",
-        "you",
-        "zu",
-    ]
+    re.findall(
+        r"\w+",
+        "a ad ai al all am an and any are as at be but by can da das de del den der des die do does du each ein el"
+        " en er es et fin for get go had has he her him his how i ich if il im in is ist it its je la le les lo los"
+        " may me mi mit mon my ne no non not nos now o of ok on one or os our out por que said see she si so son"
+        " su te the to tu um un und up us use was we who why will you zu",
+    )
 )
 
 _SPACELESS_CHAR = re.compile(f"[{SPACELESS}]")
@@ -132,6 +28,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LETTER = f"[^\\W_{SPACELESS}]"
 _LETTER_ONLY = r"[^\W\d_]"
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'"})
+_HYPHENS = "-\u2010\u2011"
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NUMERIC = re.compile(r"v?\d+")
 
@@ -141,22 +38,43 @@ def has_spaceless_script(text: str) -> bool:
     return _SPACELESS_CHAR.search(text) is not None
 
 
+Folded = tuple[str, tuple[tuple[int, int], ...]]
+"""A text as it is compared, and for each of its characters the (start, end) it had in the text as written."""
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """(start, end) of each character with the combining marks that follow it."""
+    start = 0
+    for i in range(1, len(text) + 1):
+        if i == len(text) or not unicodedata.combining(text[i]):
+            yield start, i
+            start = i
+
+
 @lru_cache(maxsize=8192)
-def _folded(text: str) -> tuple[str, tuple[int, ...]]:
-    """`text` in compatibility form with plain apostrophes and ungrouped digits, and where each character stood."""
-    composed = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
-    if len(composed) == len(text):
-        chars, places = list(composed), list(range(len(text)))
+def _folded(text: str) -> Folded:
+    """`text` in compatibility form with plain apostrophes and ungrouped digits."""
+    if unicodedata.is_normalized("NFKC", text):
+        # Nearly every text: each character stands for itself.
+        folded, places = (
+            text.translate(_APOSTROPHES),
+            tuple(zip(range(len(text)), range(1, len(text) + 1), strict=True)),
+        )
     else:
-        pieces = [(c, i) for i, char in enumerate(text) for c in unicodedata.normalize("NFKC", char)]
-        joined = "".join(c for c, _ in pieces).translate(_APOSTROPHES)
-        chars, places = list(joined), [i for _, i in pieces]
-        if unicodedata.normalize("NFC", joined) != joined:
-            # Combining marks that compose across characters: places are then only as fine as the text.
-            chars, places = list(composed), [min(i, len(text) - 1) for i in range(len(composed))]
-    drop = {match.start() for match in _GROUPED.finditer("".join(chars))}
-    kept = [(c, p) for i, (c, p) in enumerate(zip(chars, places, strict=True)) if i not in drop]
-    return "".join(c for c, _ in kept), tuple(p for _, p in kept)
+        folded, places = _unzip(
+            (char, place)
+            for place in _clusters(text)
+            for char in unicodedata.normalize("NFKC", text[slice(*place)]).translate(_APOSTROPHES)
+        )
+    drop = {match.start() for match in _GROUPED.finditer(folded)}
+    if drop:
+        return _unzip(pair for i, pair in enumerate(zip(folded, places, strict=True)) if i not in drop)
+    return folded, places
+
+
+def _unzip(pairs: Iterable[tuple[str, tuple[int, int]]]) -> Folded:
+    kept = list(pairs)
+    return "".join(char for char, _ in kept), tuple(place for _, place in kept)
 
 
 def normalise(text: str) -> str:
@@ -236,41 +154,41 @@ def _pattern(term: str) -> re.Pattern[str] | None:
     return re.compile(start + "".join(parts) + end, 0 if _is_case_sensitive(text) else re.IGNORECASE)
 
 
-def _squeezed(text: str) -> tuple[str, tuple[int, ...]]:
-    folded, places = _folded(text)
-    kept = [(c.lower(), p) for c, p in zip(folded, places, strict=True) if c.isalnum()]
-    return "".join(c for c, _ in kept), tuple(p for _, p in kept)
+def _squeezed(text: str) -> Folded:
+    """`text` in small letters without spaces and punctuation, for scripts written without spaces."""
+    return _unzip(
+        (char.lower()[:1], place) for char, place in zip(*_folded(text), strict=True) if char.isalnum()
+    )
 
 
-def _unhyphenated(text: str) -> tuple[str, tuple[int, ...]]:
+def _unhyphenated(text: str) -> Folded:
+    """`text` without the hyphens that stand between letters: "e-mail" as "email"."""
     folded, places = _folded(text)
     last = len(folded) - 1
-    kept = [
-        (char, place)
-        for i, (char, place) in enumerate(zip(folded, places, strict=True))
-        if not (
-            char in "-\u2010\u2011" and 0 < i < last and folded[i - 1].isalpha() and folded[i + 1].isalpha()
-        )
-    ]
-    return "".join(c for c, _ in kept), tuple(p for _, p in kept)
+    return _unzip(
+        (char, places[i])
+        for i, char in enumerate(folded)
+        if not (char in _HYPHENS and 0 < i < last and folded[i - 1].isalpha() and folded[i + 1].isalpha())
+    )
 
 
 def _find(term: str, text: str) -> list[tuple[int, int]]:
     if has_spaceless_script(term):
         needle = _squeezed(term)[0]
-        haystack, places = _squeezed(text)
-        starts = [m.start() for m in re.finditer(re.escape(needle), haystack)] if needle else []
-        return [(places[s], places[s + len(needle) - 1] + 1) for s in starts]
-    pattern = _pattern(term)
+        pattern = re.compile(re.escape(needle)) if needle else None
+        readings = [_squeezed(text)]
+    else:
+        pattern = _pattern(term)
+        readings = [_folded(text)]
+        if term.isalpha() and "-" in text:
+            readings.append(_unhyphenated(text))
     if pattern is None:
         return []
-    folded, places = _folded(text)
-    found = [(places[m.start()], places[m.end() - 1] + 1) for m in pattern.finditer(folded)]
-    if not found and "-" in folded and term.isalpha():
-        # "email" is "e-mail" without its punctuation.
-        folded, places = _unhyphenated(text)
-        found = [(places[m.start()], places[m.end() - 1] + 1) for m in pattern.finditer(folded)]
-    return found
+    for folded, places in readings:
+        found = [(places[m.start()][0], places[m.end() - 1][1]) for m in pattern.finditer(folded)]
+        if found:
+            return found
+    return []
 
 
 def spans(term: str, text: str, aliases: Iterable[str] = ()) -> tuple[tuple[int, int], ...]:
