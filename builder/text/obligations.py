@@ -1,0 +1,180 @@
+"""What must hold before real turns may be inserted between a real antecedent and a real follow-up; each a named check."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from builder.core.records import FollowUp, Transcript
+from builder.core.terms import has_spaceless_script, occurs
+from builder.text.donors import Donor, register_of
+from builder.text.evidence import Evidence, Lexis
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A real dependent follow-up, with what its words say.
+
+    Attributes:
+        follow_up: Its labels.
+        transcript: Its conversation.
+        text: Its wording.
+        asked: Its content words, without generic ones.
+        needed: Content words of its required terms and antecedent turns.
+        gold: Passage ids that its answer cites.
+        last_stands_alone: Whether the exchange before it needs no history, so that turns may stand before that too.
+    """
+
+    follow_up: FollowUp
+    transcript: Transcript
+    text: str
+    asked: frozenset[str]
+    needed: frozenset[str]
+    gold: frozenset[str]
+    last_stands_alone: bool = False
+
+
+Phrases = Mapping[str, Sequence[str]]
+"""Word lists of one language: adjacency, openers, greetings, markers, persons, places, generic."""
+
+_LIST = re.compile(
+    r"^\s*(?:[-*•]|\d+[.)])\s|\w, [^.,;?!]{1,40},? (?:and|or|und|oder|y|o|et|ou|e) \w|、[^。、]{1,20}、"
+    r"|\b(?:both|either|two|three|beide|zwei|drei|ambos|dos|tres|deux|trois|dois|três)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DEMONSTRATED_NOUN = re.compile(
+    r"\b(?:that|this|those|these|the same) (?!one\b|is\b|was\b)([a-z][\w-]{2,})", re.IGNORECASE
+)
+
+
+def read_base(
+    follow_up: FollowUp,
+    transcript: Transcript,
+    gold: frozenset[str],
+    lexis: Lexis,
+    phrases: Phrases,
+    standing: frozenset[int] = frozenset(),
+) -> Base:
+    """The base with its words read once; `standing` holds the user turns of its conversation that need no history."""
+    text = transcript.turns[follow_up.turn - 1].content
+    generic = frozenset(phrases.get("generic", ()))
+    sources = [transcript.turns[number - 1].content for number in follow_up.antecedent_turns]
+    words = (*follow_up.required_in_rewrite, *sources)
+    return Base(
+        follow_up,
+        transcript,
+        text,
+        lexis.content(text, transcript.language) - generic,
+        frozenset(word for part in words for word in lexis.content(part, transcript.language)) - generic,
+        gold,
+    )
+
+
+def unfit_as_base(base: Base, phrases: Phrases) -> str:
+    """Why this follow-up cannot be moved away from its antecedent; "" when it can."""
+    label, text = base.follow_up, base.text.strip()
+    turns = base.transcript.turns
+    before = turns[label.turn - 3 : label.turn - 1]
+    if not 1 <= label.d_live <= 3 or label.form in ("none", "carryover"):
+        return "not a near reference"
+    if [turn.role for turn in before] != ["user", "assistant"]:
+        return "roles do not alternate before it"
+    if label.turn >= len(turns) or turns[label.turn].role != "assistant":
+        return "no answer follows it"
+    if label.correction or label.answers_clarification:
+        return "answers the turn before it"
+    if any(occurs(phrase, text) for phrase in phrases.get("adjacency", ())):
+        return "presumes that its antecedent is adjacent"
+    if any(re.match(rf"{re.escape(opener)}\b", text, re.IGNORECASE) for opener in phrases.get("openers", ())):
+        return "opens as a reply to the turn before it"
+    if not _anchored(base):
+        return "its own words do not tie it to its antecedent"
+    return ""
+
+
+def _anchored(base: Base) -> bool:
+    """Whether the follow-up says enough of its own to be understood behind other turns."""
+    if base.follow_up.form == "ordinal":
+        return len(base.asked) >= 1
+    if base.follow_up.form == "pronoun" and not _DEMONSTRATED_NOUN.search(base.text):
+        return len(base.asked) >= 2
+    return len(base.asked) >= (1 if has_spaceless_script(base.text) else 2)
+
+
+def shares_no_entity(base: Base, donor: Donor, lexis: Lexis) -> str:
+    """No required term, alias or entity of the base stands in the donor."""
+    texts = [turn.content for turn in donor.turns]
+    known = dict(base.follow_up.aliases)
+    for term in base.follow_up.required_in_rewrite:
+        if any(occurs(term, text, (*known.get(term, ()), *lexis.aliases(term))) for text in texts):
+            return f"the donor names {term}"
+    own = (base.text, *(base.transcript.turns[n - 1].content for n in base.follow_up.antecedent_turns))
+    shared = sorted(
+        name for name in donor.names if any(occurs(name, text, lexis.aliases(name)) for text in own)
+    )
+    return f"both name {shared[0]}" if shared else ""
+
+
+def shares_no_content(base: Base, donor: Donor, evidence: Evidence) -> str:
+    """No content word of the follow-up, and no distinctive one of its antecedents, stands in the donor."""
+    shared = (base.asked & donor.content) | evidence.distinctive(base.needed & donor.content)
+    return f"both say {min(shared)}" if shared else ""
+
+
+def offers_no_antecedent(base: Base, donor: Donor, evidence: Evidence, phrases: Phrases) -> str:
+    """Nothing in the donor can be what the follow-up points to.
+
+    For an ordinal: the donor has no list. For "there" and persons: the donor has none. For every form: no word of the
+    follow-up stands with a word the donor's user asks about, anywhere in the log or the passages.
+    """
+    if base.follow_up.form == "ordinal" and any(_LIST.search(turn.content) for turn in donor.turns):
+        return "the donor has a list"
+    for kind in ("persons", "places"):
+        words = phrases.get(kind, ())
+        if any(occurs(word, base.text) for word in words) and any(
+            occurs(word, turn.content) for word in words for turn in donor.turns
+        ):
+            return f"the donor has {kind}"
+    met = evidence.meet(evidence.distinctive(base.asked), evidence.distinctive(donor.asked))
+    return f"{met[0]} stands with {met[1]} elsewhere" if met else ""
+
+
+def reads_as_log(base: Base, donor: Donor) -> str:
+    """Language and register are the base's, and the donor is another conversation's."""
+    if donor.conversation_id == base.transcript.id:
+        return "the donor is the same conversation"
+    if donor.language != base.transcript.language:
+        return "the donor is in another language"
+    if donor.register != register_of(base.transcript.turns):
+        return "the donor's user writes in another register"
+    return ""
+
+
+def keeps_the_gold(base: Base, donor: Donor) -> str:
+    """No passage that answers the follow-up is cited in the donor."""
+    cited = base.gold & {passage for turn in donor.turns for passage in turn.citations}
+    return f"the donor cites {min(cited)}" if cited else ""
+
+
+def prove(
+    base: Base, donors: Sequence[Donor], evidence: Evidence, lexis: Lexis, phrases: Phrases
+) -> tuple[tuple[str, str], ...]:
+    """Each obligation by name with "holds" or the reason why it does not; stops at the first that fails."""
+    proof: list[tuple[str, str]] = []
+    checks: tuple[tuple[str, Callable[[Donor], str]], ...] = (
+        ("reads_as_log", lambda donor: reads_as_log(base, donor)),
+        ("shares_no_content", lambda donor: shares_no_content(base, donor, evidence)),
+        ("shares_no_entity", lambda donor: shares_no_entity(base, donor, lexis)),
+        ("keeps_the_gold", lambda donor: keeps_the_gold(base, donor)),
+        ("offers_no_antecedent", lambda donor: offers_no_antecedent(base, donor, evidence, phrases)),
+    )
+    for name, check in checks:
+        reason = next((found for donor in donors if (found := check(donor))), "")
+        proof.append((name, reason or "holds"))
+        if reason:
+            break
+    return tuple(proof)
+
+
+def holds(proof: Sequence[tuple[str, str]]) -> bool:
+    """Whether every obligation of a proof holds."""
+    return all(finding == "holds" for _, finding in proof)

@@ -1,0 +1,98 @@
+"""A transcript with donor turns inserted before a follow-up: positions, times and ids of the result."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from builder.core.hashing import digest
+from builder.core.records import Synthesis, Transcript, Turn
+from builder.text.obligations import Base
+
+PAUSE_S = 40
+"""Seconds between inserted messages, where the log has times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where donor turns go.
+
+    Attributes:
+        variant: plain, marker, two_donors or interleaved.
+        distance: Planned `d_live`.
+        early: Turns inserted before the base's last exchange (interleaved only).
+        late: Turns inserted just before the follow-up.
+        donors: Conversation ids that they come from, in order.
+    """
+
+    variant: str
+    distance: int
+    early: tuple[Turn, ...]
+    late: tuple[Turn, ...]
+    donors: tuple[str, ...]
+
+
+def splice(base: Base, plan: Plan, proof: Sequence[tuple[str, str]]) -> Transcript:
+    """The base's conversation up to its answer with the plan's turns inserted.
+
+    The answer to the follow-up stays at the end, so that its citations remain the gold. Turns are numbered anew; times
+    are made to rise, or left out where the base has none.
+    """
+    label, turns = base.follow_up, base.transcript.turns
+    follow_up, answer = turns[label.turn - 1 : label.turn + 1]
+    cut = label.turn - 3 if plan.early else label.turn - 1
+    sequence = [*turns[:cut], *plan.early, *turns[cut : label.turn - 1], *plan.late, follow_up, answer]
+    is_new = [
+        *[False] * cut,
+        *[True] * len(plan.early),
+        *[False] * (label.turn - 1 - cut),
+        *[True] * len(plan.late),
+        False,
+        False,
+    ]
+    times = _rising_times(sequence, is_new)
+    messages = tuple(
+        replace(turn, number=number, at=at)
+        for number, (turn, at) in enumerate(zip(sequence, times, strict=True), 1)
+    )
+    places = [number for number, new in enumerate(is_new, 1) if not new]
+    synthesis = Synthesis(
+        base=base.transcript.id,
+        base_turn=label.turn,
+        donors=plan.donors,
+        inserted=tuple(number for number, new in enumerate(is_new, 1) if new),
+        original_distance=label.d_live,
+        planned_distance=plan.distance,
+        variant=plan.variant,
+        antecedent_turns=tuple(places[antecedent - 1] for antecedent in label.antecedent_turns),
+        proof=tuple(proof),
+    )
+    made_of = [base.transcript.id, label.turn, plan.variant, [[t.role, t.content] for t in messages]]
+    return Transcript(
+        f"syn_{digest(made_of)[:12]}",
+        messages,
+        base.transcript.started_at,
+        base.transcript.language,
+        base.transcript.source,
+        synthesis,
+    )
+
+
+def distance_after(base: Base, early: int, late: int) -> int:
+    """`d_live` once `early` turns stand before the base's last exchange and `late` before the follow-up."""
+    label = base.follow_up
+    farthest = min(label.antecedent_turns)
+    return label.d_live + late + (early if farthest < label.turn - 2 else 0)
+
+
+def _rising_times(sequence: Sequence[Turn], is_new: Sequence[bool]) -> list[str]:
+    if not all(turn.at for turn, new in zip(sequence, is_new, strict=True) if not new):
+        return [""] * len(sequence)
+    times: list[str] = []
+    last: datetime | None = None
+    for turn, new in zip(sequence, is_new, strict=True):
+        own = None if new else datetime.fromisoformat(turn.at)
+        if last is not None and (own is None or own <= last):
+            own = last + timedelta(seconds=PAUSE_S)
+        times.append(own.isoformat().replace("+00:00", "Z") if own else "")
+        last = own or last
+    return times
