@@ -43,9 +43,9 @@ def lang_reiczigel(
 ) -> tuple[float, float]:
     """Interval for a share counted by a classifier whose error was itself only estimated.
 
-    With add-two style shrinkage p' = (k + z^2/2) / (n + z^2), Se' = (hits + 1) / (positives + 2),
+    With the shrunk shares p' = (k + z^2/2) / (n + z^2), Se' = (hits + 1) / (positives + 2),
     Sp' = (rejections + 1) / (negatives + 2): the Rogan-Gladen share of these, moved by
-    dp = 2 z^2 (share (1-Se')Se'/(positives+2) - (1-share) Sp'(1-Sp')/(negatives+2)) (variances of Se', Sp'),
+    2 z^2 (share Se'(1-Se')/(positives+2) - (1-share) Sp'(1-Sp')/(negatives+2)),
     +- z sqrt(p'(1-p')/(n+z^2) + share^2 Se'(1-Se')/(positives+2) + (1-share)^2 Sp'(1-Sp')/(negatives+2))
     / (Se' + Sp' - 1).
     Source: Lang and Reiczigel, Confidence limits for prevalence of disease adjusted for estimated sensitivity
@@ -67,7 +67,7 @@ def lang_reiczigel(
     share = (p + specificity - 1) / gain
     of_hits = sensitivity * (1 - sensitivity) / (positives + 2)
     of_rejections = specificity * (1 - specificity) / (negatives + 2)
-    moved = share + 2 * z * z * (share * of_hits - (1 - share) * of_rejections) / gain
+    moved = share + 2 * z * z * (share * of_hits - (1 - share) * of_rejections)
     spread = p * (1 - p) / (n + z * z) + share * share * of_hits + (1 - share) ** 2 * of_rejections
     half = z * sqrt(spread) / abs(gain)
     return min(max(moved - half, 0.0), 1.0), min(max(moved + half, 0.0), 1.0)

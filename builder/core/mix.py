@@ -1,6 +1,8 @@
 """Shares of the strata in production, and the seats they get in a set."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Mix:
         n_conversations: Conversations they come from.
         method: How classifier error was corrected: two_phase, rogan_gladen, labels or uncorrected.
         facets: Cross-tables: (name, ((row, column, count), ...)).
+        notes: What a reader of the shares must know: why a correction was refused, for which strata it was.
+        labels_to_halve: Further second labels that would halve the widest interval; None when none could.
     """
 
     shares: tuple[Share, ...]
@@ -39,10 +43,36 @@ class Mix:
     n_conversations: int
     method: str
     facets: tuple[tuple[str, tuple[tuple[str, str, int], ...]], ...] = ()
+    notes: tuple[str, ...] = ()
+    labels_to_halve: int | None = None
 
     def share(self, reference_type: str) -> float:
         """The share of one stratum; 0 when it was not measured."""
         return next((s.share for s in self.shares if s.reference_type == reference_type), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """What a classifier made of follow-ups whose stratum is known.
+
+    Attributes:
+        labels: The strata, in the order of rows and columns.
+        matrix: Counts; rows are true strata, columns predicted ones.
+        n_conversations: Conversations that the counts come from.
+    """
+
+    labels: tuple[str, ...]
+    matrix: tuple[tuple[float, ...], ...]
+    n_conversations: int = 0
+
+
+def confusion_from_card(card: Mapping[str, Any]) -> Confusion | None:
+    """The confusion matrix of a model card ({confusion: {labels, matrix, n_conversations}}); None when it has none."""
+    table = card.get("confusion")
+    if not table:
+        return None
+    rows = tuple(tuple(float(count) for count in row) for row in table["matrix"])
+    return Confusion(tuple(table["labels"]), rows, int(table.get("n_conversations") or 0))
 
 
 @dataclass(frozen=True, slots=True)
