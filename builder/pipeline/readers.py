@@ -1,0 +1,82 @@
+"""Who reads follow-ups: the shipped encoder, a model of one's own, or rules; encoder readings are kept by content."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from builder.core.errors import unknown_name
+from builder.core.hashing import digest
+from builder.core.records import Catalogue, Reading, Transcript
+from builder.core.settings import ClassifySettings
+from builder.io.cache import keep, load_cache
+
+Reader = Callable[[Sequence[Transcript]], Sequence[tuple[Reading, ...]]]
+METHODS = ("encoder", "rules")
+CHUNK = 64
+"""Conversations read between two writes: what a kill can cost."""
+
+
+def make_reader(
+    settings: ClassifySettings,
+    catalogue: Catalogue,
+    cache_folder: Path | None = None,
+    threads: int = 1,
+    progress: bool = False,
+) -> Reader:
+    """The reader that the settings name.
+
+    Raises:
+        BuilderError: The method is unknown, or the model folder is not whole.
+    """
+    if settings.method not in METHODS:
+        raise unknown_name("[classify] method", "method", settings.method, METHODS)
+    if settings.method == "rules":
+        from builder.text.rules import read_by_rules
+
+        return lambda transcripts: [read_by_rules(transcript, catalogue) for transcript in transcripts]
+    return _encoder_reader(Path(settings.model) if settings.model else None, cache_folder, threads, progress)
+
+
+def _encoder_reader(model: Path | None, cache_folder: Path | None, threads: int, progress: bool) -> Reader:
+    def read(transcripts: Sequence[Transcript]) -> list[tuple[Reading, ...]]:
+        from builder.model.encoder import load_encoder, read_transcripts
+
+        encoder = load_encoder(model)
+        folder = cache_folder / encoder.digest[:16] if cache_folder else None
+        kept = load_cache(folder) if folder else {}
+        keys = [_key(transcript) for transcript in transcripts]
+        missing = [place for place, key in enumerate(keys) if key not in kept]
+        total = sum(len(transcripts[place].follow_up_turns) for place in missing)
+        with tqdm(
+            total=total, desc="reading follow-ups", unit="follow-up", disable=not progress or not total
+        ) as bar:
+            for start in range(0, len(missing), CHUNK):
+                places = missing[start : start + CHUNK]
+                chunk = [transcripts[place] for place in places]
+                readings = read_transcripts(encoder, chunk, threads)
+                bar.update(sum(map(len, readings)))
+                made = {
+                    keys[place]: list(map(asdict, found))
+                    for place, found in zip(places, readings, strict=True)
+                }
+                if folder:
+                    keep(folder, made)
+                kept |= made
+        return [tuple(map(_reading, kept[key])) for key in keys]
+
+    return read
+
+
+def _key(transcript: Transcript) -> str:
+    return digest([[turn.role, turn.content] for turn in transcript.turns])
+
+
+def _reading(row: dict[str, Any]) -> Reading:
+    values = dict(row)
+    values["antecedent_turns"] = tuple(row["antecedent_turns"])
+    values["unseen_turns"] = tuple(row["unseen_turns"])
+    values["probabilities"] = tuple((name, share) for name, share in row["probabilities"])
+    return Reading(**values)
