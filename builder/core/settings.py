@@ -68,7 +68,7 @@ class RedactSettings:
     """[redact]: what never leaves the machine."""
 
     enabled: bool = True
-    kinds: tuple[str, ...] = ("email", "phone", "ip", "card", "iban", "secret", "name")
+    kinds: tuple[str, ...] = ("email", "phone", "ip", "card", "iban", "secret", "ssn", "name")
     """Kinds of findings that are replaced by pseudonyms."""
     keep: tuple[str, ...] = ()
     """Words that are never a finding (product and place names)."""
@@ -154,10 +154,11 @@ class SynthesizeSettings:
     """Planned distances, used in turn."""
     variants: tuple[str, ...] = ("plain", "marker", "two_donors", "interleaved")
     max_donor_uses: int = 2
-    surplus: float = 1.6
-    """Synthesized candidates per missing seat: some do not survive their checks."""
-    pairs: bool = True
-    """Also put the near original in the set, linked as a pair, when it has a seat."""
+    surplus: float = 1.5
+    """Confirmed candidates per missing seat: labelling and validation drop some."""
+    share: float = 0.0
+    """Part of the long-range seats that goes to synthesized items even where the log has enough real ones: paired
+    with their near originals, they show what distance alone costs."""
 
 
 @dataclass(frozen=True, slots=True)

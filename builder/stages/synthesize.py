@@ -28,30 +28,27 @@ class _Uses:
 def synthesize_long_range(
     bases: Iterable[Base],
     donors: Sequence[Donor],
-    wanted: int,
     settings: SynthesizeSettings,
     evidence: Evidence,
     lexis: Lexis,
     phrases: Mapping[str, Phrases],
     seed: int,
+    preferred: frozenset[str] = frozenset(),
 ) -> Iterator[Transcript | Dropped]:
-    """Up to `wanted` synthetic transcripts; each base is used once, each donor at most `max_donor_uses` times.
+    """Synthetic transcripts, one for each base that allows it; no donor is used more than `max_donor_uses` times.
 
-    Bases are taken in the order of their rank, donors in an order of their own for each base, distances and variants
-    by turns. A base for which no donor meets every obligation is dropped with the reason that came up most.
+    Bases are taken in the order of their rank, those whose follow-up is in `preferred` first; donors in an order of
+    their own for each base, distances and variants by turns. A base for which no donor meets every obligation is
+    dropped with the reason that came up most. Lazy: what is not asked for costs nothing.
     """
     uses = _Uses()
-    made = 0
-    for base in sorted(bases, key=lambda b: rank(seed, "base", b.follow_up.id)):
-        if made >= wanted:
-            return
+    queue = sorted(bases, key=lambda b: (b.follow_up.id not in preferred, rank(seed, "base", b.follow_up.id)))
+    for base in queue:
         reason = unfit_as_base(base, phrases.get(base.transcript.language, {}))
         if reason:
             yield Dropped(base.follow_up.id, "synthesize", reason)
             continue
-        result = _insert(base, donors, settings, evidence, lexis, phrases, seed, uses)
-        made += isinstance(result, Transcript)
-        yield result
+        yield _insert(base, donors, settings, evidence, lexis, phrases, seed, uses)
 
 
 def _insert(

@@ -17,28 +17,26 @@ from builder.text.evidence import Evidence, Lexis, gather_evidence
 from builder.text.obligations import Base, Phrases, holds, prove, read_base, unfit_as_base
 
 NAMES = ("Dublin", "Frankfurt", "Oregon", "billing export API", "Kafka bridge", "Team plan")
-STOP = set(
-    [
-        "does",
-        "what",
-        "which",
-        "there",
-        "have",
-        "from",
-        "with",
-        "about",
-        "your",
-        "that",
-        "this",
-        "only",
-        "over",
-        "into",
-        "than",
-        "them",
-        "they",
-        "their",
-    ]
-)
+STOP = {
+    "does",
+    "what",
+    "which",
+    "there",
+    "have",
+    "from",
+    "with",
+    "about",
+    "your",
+    "that",
+    "this",
+    "only",
+    "over",
+    "into",
+    "than",
+    "them",
+    "they",
+    "their",
+}
 
 
 def content(text: str, language: str) -> frozenset[str]:
@@ -137,7 +135,7 @@ EVIDENCE = evidence_of(REGIONS, BILLING, LISTING, SPARES)
 
 def run(bases: Sequence[Base], donors: Sequence[Donor], **values: object) -> list[Transcript | Dropped]:
     chosen = SynthesizeSettings(**values)  # type: ignore[arg-type]
-    return list(synthesize_long_range(bases, donors, 9, chosen, EVIDENCE, LEXIS, PHRASES, 7))
+    return list(synthesize_long_range(bases, donors, chosen, EVIDENCE, LEXIS, PHRASES, 7))
 
 
 def test_the_follow_up_moves_behind_real_turns_and_keeps_its_answer() -> None:
@@ -272,9 +270,7 @@ def test_whatever_passes_has_its_planned_distance_and_nothing_needed_in_a_donor(
     base = base_of(transcript, label("base", 3, (2,), "ordinal", required))
     evidence = evidence_of(transcript, *others)
     donors = list(find_donors(others, {}, LEXIS, PHRASES))
-    for made in synthesize_long_range(
-        [base], donors, 1, SynthesizeSettings(), evidence, LEXIS, PHRASES, seed
-    ):
+    for made in synthesize_long_range([base], donors, SynthesizeSettings(), evidence, LEXIS, PHRASES, seed):
         if isinstance(made, Dropped):
             continue
         assert made.synthesis is not None
