@@ -1,0 +1,209 @@
+"""Each stage with what it needs from outside: records of earlier stages in, records out."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from builder.core.errors import BuilderError
+from builder.core.mix import Confusion, Mix, Quotas, confusion_from_card
+from builder.core.records import Catalogue, Dropped, FollowUp, Transcript
+from builder.pipeline.artefacts import Pointer
+from builder.pipeline.readers import make_reader
+from builder.pipeline.sources import Sources
+
+Made = dict[str, list[Any]]
+Given = Mapping[str, list[Any]]
+
+
+def sample(sources: Sources, given: Given) -> Made:
+    """Transcripts of the log: a uniform sample of its conversations."""
+    from builder.pipeline.reading import sample_log
+
+    kept, dropped, facts = sample_log(sources)
+    if not any(transcript.follow_up_turns for transcript in kept):
+        reasons = Counter(d.reason for d in dropped).most_common(1)
+        why = f"; most were dropped as: {reasons[0][0]} ({reasons[0][1]})" if reasons else ""
+        raise BuilderError(
+            ", ".join(str(path) for path in sources.transcript_files[:3]),
+            f"no follow-ups among {facts['conversations']} conversations{why}",
+            "give a log whose conversations have two or more user turns, or set [read] format, fields and roles",
+            code=4,
+        )
+    return {"sampled": kept, "sample_dropped": dropped, "sample_facts": [facts]}
+
+
+def redact(sources: Sources, given: Given) -> Made:
+    """The same transcripts without private values, and what was found by kind."""
+    from builder.stages.redact import redact_transcripts
+    from builder.text.findings import SURE
+
+    settings = sources.settings
+    names = {n for e in sources.catalogue.entities for n in (e.name, *e.aliases)}
+    terms = {t for row in sources.labels.values() for t in _label_terms(row)}
+    found: Counter[str] = Counter()
+    unsure = 0
+    transcripts = []
+    keep = frozenset(names | terms)
+    for transcript, findings in redact_transcripts(
+        given["sampled"], settings.redact, keep, settings.set.seed
+    ):
+        transcripts.append(transcript)
+        found.update(finding.kind for finding in findings)
+        unsure += sum(finding.confidence < SURE for finding in findings)
+    facts = {"enabled": settings.redact.enabled, "found": dict(sorted(found.items())), "unreviewed": unsure}
+    return {"transcripts": transcripts, "redact_facts": [facts]}
+
+
+def _label_terms(row: Mapping[str, Any]) -> list[str]:
+    aliases = row.get("aliases") or {}
+    listed = [*row.get("required_in_rewrite", ()), *row.get("forbidden_in_rewrite", ())]
+    return [*listed, *(wording for wordings in aliases.values() for wording in wordings)]
+
+
+def log_catalogue(sources: Sources, transcripts: Sequence[Transcript]) -> Catalogue:
+    """The operator's catalogue with the names that the log itself gives."""
+    from builder.text.entities import mine_catalogue
+
+    return mine_catalogue(transcripts, sources.catalogue)
+
+
+def classify(sources: Sources, given: Given) -> Made:
+    """Labels for every follow-up."""
+    follow_ups, dropped = read_follow_ups(sources, given["transcripts"], given["transcripts"])
+    labelled = Counter(f.labelled_by for f in follow_ups)
+    facts = {
+        "method": sources.settings.classify.method,
+        "model": sources.digest("model")[:16] if sources.settings.classify.method == "encoder" else "",
+        "labelled_by": dict(sorted(labelled.items())),
+        "unseen_turns": sum(len(f.unseen_turns) for f in follow_ups),
+    }
+    return {"follow_ups": follow_ups, "classify_dropped": dropped, "classify_facts": [facts]}
+
+
+def read_follow_ups(
+    sources: Sources,
+    transcripts: Sequence[Transcript],
+    log: Sequence[Transcript],
+    labels: Mapping[tuple[str, int], Mapping[str, Any]] | None = None,
+) -> tuple[list[FollowUp], list[Dropped]]:
+    """Follow-ups of `transcripts` as the classifier in use reads them; `log` gives the names of things."""
+    from builder.stages.classify import classify_follow_ups
+
+    catalogue = log_catalogue(sources, log)
+    settings = sources.settings.classify
+    reader = make_reader(settings, catalogue, sources.work / "readings", sources.workers, sources.progress)
+    known = sources.labels if labels is None else labels
+    results = list(classify_follow_ups(transcripts, reader, catalogue, settings, known))
+    follow_ups = [result for result in results if isinstance(result, FollowUp)]
+    return follow_ups, [result for result in results if isinstance(result, Dropped)]
+
+
+def adjudicate(sources: Sources, given: Given) -> Made:
+    """Second labels for a random part of each predicted stratum; none when no source of them was named."""
+    if sources.settings.adjudicate.source == "none":
+        return {"second": [], "adjudicate_dropped": [], "adjudicate_facts": []}
+    from builder.pipeline.second_labels import second_labels
+
+    return second_labels(sources, given["transcripts"], given["follow_ups"])
+
+
+def confusion_in_use(sources: Sources) -> Confusion | None:
+    """The classifier's confusion matrix, from its card."""
+    return confusion_from_card(sources.model_card)
+
+
+def measure(sources: Sources, given: Given) -> Made:
+    """The production mix."""
+    from builder.stages.measure import measure_mix
+
+    settings = sources.settings
+    second = {follow_up.id: follow_up for follow_up in given["second"]}
+    mix = measure_mix(
+        given["follow_ups"], settings.measure, settings.set.seed, confusion_in_use(sources), second or None
+    )
+    return {"mix": [mix]}
+
+
+def best_labels(given: Given) -> list[FollowUp]:
+    """Every follow-up with its best label: the second one where there is one."""
+    second = {follow_up.id: follow_up for follow_up in given["second"]}
+    return [second.get(follow_up.id, follow_up) for follow_up in given["follow_ups"]]
+
+
+def stratify(sources: Sources, given: Given) -> Made:
+    """Seats per stratum."""
+    from builder.stages.draw import count_available
+    from builder.stages.stratify import allot_quotas
+
+    settings = sources.settings
+    available = count_available(best_labels(given), settings.draw, settings.set.seed)
+    mix: Mix = given["mix"][0]
+    return {"quotas": [allot_quotas(mix, available, settings.stratify)]}
+
+
+def synthesize(sources: Sources, given: Given) -> Made:
+    """Long-range transcripts for the seats that real follow-ups cannot fill."""
+    from builder.pipeline.synthesis import fill_shortage
+
+    quotas: Quotas = given["quotas"][0]
+    transcripts, follow_ups, dropped = fill_shortage(
+        sources, given["transcripts"], best_labels(given), quotas
+    )
+    return {"synthetic": transcripts, "synthetic_follow_ups": follow_ups, "synthesize_dropped": dropped}
+
+
+def draw(sources: Sources, given: Given) -> Made:
+    """Candidates per stratum, ranked by hash, with a reserve."""
+    from builder.stages.draw import draw_candidates
+
+    settings = sources.settings
+    transcripts = {t.id: t for t in (*given["transcripts"], *given["synthetic"])}
+    follow_ups = [*best_labels(given), *given["synthetic_follow_ups"]]
+    quotas: Quotas = given["quotas"][0]
+    results = list(draw_candidates(follow_ups, transcripts, quotas, settings.draw, settings.set.seed))
+    pointers = [
+        Pointer(r.follow_up, r.position, r.inclusion_probability, r.kept)
+        for r in results
+        if not isinstance(r, Dropped)
+    ]
+    return {"candidates": pointers, "draw_dropped": [r for r in results if isinstance(r, Dropped)]}
+
+
+def label(sources: Sources, given: Given) -> Made:
+    """Items: candidates with prefix, terms, gold and reference rewrite."""
+    from builder.io.retrieve import build_index
+    from builder.stages.label import label_items
+
+    transcripts = {t.id: t for t in (*given["transcripts"], *given["synthetic"])}
+    candidates = [pointer.resolve(transcripts) for pointer in given["candidates"]]
+    passages = sources.passages
+    retrieve = build_index(tuple(passages.values())) if passages else None
+    catalogue = log_catalogue(sources, given["transcripts"])
+    results = list(
+        label_items(candidates, passages, catalogue, sources.settings.label, retrieve, sources.labels)
+    )
+    return {
+        "labelled": [r for r in results if not isinstance(r, Dropped)],
+        "label_dropped": [r for r in results if isinstance(r, Dropped)],
+    }
+
+
+def review(sources: Sources, given: Given) -> Made:
+    """Items after the decisions of people."""
+    if not sources.reviews:
+        return {"reviewed": given["labelled"], "review_dropped": []}
+    from builder.stages.review import apply_decisions
+
+    results = list(apply_decisions(given["labelled"], sources.reviews))
+    return {
+        "reviewed": [r for r in results if not isinstance(r, Dropped)],
+        "review_dropped": [r for r in results if isinstance(r, Dropped)],
+    }
+
+
+def validate(sources: Sources, given: Given) -> Made:
+    """The set: seats filled from valid items in the order they were drawn, those of the previous release first."""
+    from builder.pipeline.filling import fill_set
+
+    items, dropped = fill_set(sources, given["reviewed"], given["quotas"][0])
+    return {"items": items, "validate_dropped": dropped}

@@ -1,0 +1,220 @@
+"""Seats that real follow-ups cannot fill: bases, donors and evidence from the log; what was made is read again."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from builder.core.mix import Quotas
+from builder.core.records import Dropped, FollowUp, Terms, Transcript
+from builder.core.rows import Row, aliases_to_row
+from builder.core.terms import key, occurs
+from builder.io.resources import PACKAGE
+from builder.io.store import read_json
+from builder.pipeline.sources import Sources
+from builder.stages.draw import draw_candidates
+from builder.stages.synthesize import confirm_distance, synthesize_long_range
+from builder.text.donors import find_donors
+from builder.text.evidence import Lexis, gather_evidence
+from builder.text.obligations import Base, Phrases, read_base
+
+BATCH = 16
+"""Synthetic transcripts read at a time, until enough are confirmed."""
+MOST_DONOR_TERMS = 6
+"""Forbidden terms that one item takes from its donors."""
+
+Result = tuple[list[Transcript], list[FollowUp], list[Dropped]]
+
+
+def fill_shortage(
+    sources: Sources, transcripts: Sequence[Transcript], follow_ups: Sequence[FollowUp], quotas: Quotas
+) -> Result:
+    """Confirmed synthetic transcripts with their follow-ups, and what was tried and dropped."""
+    settings = sources.settings
+    long_range = next((q for q in quotas.quotas if q.reference_type == "long_range"), None)
+    seats = long_range.seats if long_range else 0
+    shortage = long_range.shortage if long_range else 0
+    missing = max(shortage, math.ceil(settings.synthesize.share * seats))
+    wanted = math.ceil(missing * settings.synthesize.surplus)
+    if not wanted or not settings.synthesize.enabled:
+        return [], [], []
+    made = _candidates(sources, transcripts, follow_ups, quotas)
+    base_of = {follow_up.id: follow_up for follow_up in follow_ups}
+    kept: list[tuple[Transcript, FollowUp]] = []
+    dropped: list[Dropped] = []
+    lexis = log_lexis(sources, transcripts)
+    while len(kept) < wanted and (batch := list(islice(made, BATCH))):
+        dropped += [result for result in batch if isinstance(result, Dropped)]
+        fresh = [result for result in batch if isinstance(result, Transcript)]
+        for transcript, outcome in _confirm(sources, fresh, transcripts, base_of, lexis):
+            if isinstance(outcome, Dropped):
+                dropped.append(outcome)
+            elif len(kept) < wanted:
+                kept.append((transcript, outcome))
+    return [transcript for transcript, _ in kept], [follow_up for _, follow_up in kept], dropped
+
+
+def log_lexis(sources: Sources, transcripts: Sequence[Transcript]) -> Lexis:
+    """How this log's texts are read: content words by language, names by the catalogue and the log itself."""
+    from builder.pipeline.steps import log_catalogue
+    from builder.text.entities import EntityIndex
+    from builder.text.lexicon import lexicon
+    from builder.text.words import content_words, words
+
+    index = EntityIndex(log_catalogue(sources, transcripts))
+    any_language = lexicon("")
+
+    def content(text: str, language: str) -> frozenset[str]:
+        own = lexicon(language)
+        return frozenset(w.key for w in content_words(text, own) if w.key not in own.generic)
+
+    def names(text: str) -> Terms:
+        mentions = index.find(words(text, any_language))
+        return tuple(dict.fromkeys(mention.entity.name for mention in mentions))
+
+    def aliases(name: str) -> Terms:
+        entity = index.get(name)
+        return entity.aliases if entity else ()
+
+    return Lexis(content, names, aliases)
+
+
+def _candidates(
+    sources: Sources, transcripts: Sequence[Transcript], follow_ups: Sequence[FollowUp], quotas: Quotas
+) -> Iterator[Transcript | Dropped]:
+    settings = sources.settings
+    phrases: Mapping[str, Phrases] = read_json(PACKAGE / "lexicons" / "synthesis.json", "word list")
+    lexis = log_lexis(sources, transcripts)
+    by_id = {transcript.id: transcript for transcript in transcripts}
+    labels: dict[str, dict[int, FollowUp]] = {}
+    for follow_up in follow_ups:
+        labels.setdefault(follow_up.conversation_id, {})[follow_up.turn] = follow_up
+    units = [(turn.content, t.language) for t in transcripts for turn in t.turns]
+    units += [(passage.text, transcripts[0].language) for passage in sources.passages.values()]
+    drawn = draw_candidates(follow_ups, by_id, quotas, settings.draw, settings.set.seed)
+    preferred = {
+        c.follow_up.id
+        for c in drawn
+        if not isinstance(c, Dropped) and c.position < quotas.seats(c.follow_up.reference_type)
+    }
+    return synthesize_long_range(
+        list(_bases(follow_ups, by_id, labels, lexis, phrases)),
+        list(find_donors(transcripts, labels, lexis, phrases)),
+        settings.synthesize,
+        gather_evidence(units, lexis),
+        lexis,
+        phrases,
+        settings.set.seed,
+        frozenset(preferred),
+    )
+
+
+def _bases(
+    follow_ups: Iterable[FollowUp],
+    transcripts: Mapping[str, Transcript],
+    labels: Mapping[str, Mapping[int, FollowUp]],
+    lexis: Lexis,
+    phrases: Mapping[str, Phrases],
+) -> Iterator[Base]:
+    for follow_up in follow_ups:
+        transcript = transcripts[follow_up.conversation_id]
+        answer = transcript.turns[follow_up.turn : follow_up.turn + 1]
+        gold = frozenset(passage for turn in answer for passage in turn.citations)
+        standing = frozenset(turn for turn, label in labels[transcript.id].items() if not label.d_live)
+        own = phrases.get(transcript.language, {})
+        if 1 <= follow_up.d_live <= 3:
+            yield read_base(follow_up, transcript, gold, lexis, own, standing)
+
+
+def _confirm(
+    sources: Sources,
+    made: Sequence[Transcript],
+    log: Sequence[Transcript],
+    base_of: Mapping[str, FollowUp],
+    lexis: Lexis,
+) -> Iterator[tuple[Transcript, FollowUp | Dropped]]:
+    """Each synthetic transcript with its follow-up, or with the reason why it did not survive.
+
+    It is read first without knowing how it was made. What survives carries the labels of its base: the antecedents
+    where they stand now, the same required terms, the donors' entities among the forbidden ones.
+    """
+    from builder.pipeline.steps import read_follow_ups
+
+    blind, failed = read_follow_ups(sources, made, log, labels={})
+    read = {f.conversation_id: f for f in blind if f.turn == _turn(f.conversation_id, made)}
+    lost = {d.id.partition("#")[0]: d for d in failed}
+    for transcript in made:
+        found = read.get(transcript.id)
+        if found is None:
+            yield (
+                transcript,
+                lost.get(transcript.id, Dropped(transcript.id, "synthesize", "could not be read")),
+            )
+            continue
+        problem = confirm_distance(transcript, found)
+        if problem:
+            yield transcript, problem
+            continue
+        assert transcript.synthesis is not None
+        base = base_of[f"{transcript.synthesis.base}#{transcript.synthesis.base_turn}"]
+        row = _carried(transcript, base, lexis)
+        given = {(transcript.id, found.turn): row}
+        (labelled,) = [
+            f for f in read_follow_ups(sources, [transcript], log, given)[0] if f.turn == found.turn
+        ]
+        confidence = (
+            min(base.confidence, found.confidence) if base.labelled_by != "human" else base.confidence
+        )
+        origin = replace(
+            labelled, origin="synthetic", labelled_by=base.labelled_by, confidence=round(confidence, 4)
+        )
+        yield transcript, origin
+
+
+def _turn(conversation_id: str, made: Sequence[Transcript]) -> int:
+    return next(len(t.turns) - 1 for t in made if t.id == conversation_id)
+
+
+def _carried(transcript: Transcript, base: FollowUp, lexis: Lexis) -> Row:
+    """The base's labels where they stand in the synthetic transcript."""
+    made = transcript.synthesis
+    assert made is not None
+    turn = len(transcript.turns) - 1
+    aliases = aliases_to_row(base.aliases)
+    forbidden = list(base.forbidden_in_rewrite)
+    for name in _donor_terms(transcript, base, lexis):
+        forbidden.append(name)
+        if lexis.aliases(name):
+            aliases.setdefault(name, list(lexis.aliases(name)))
+    return {
+        "conversation_id": transcript.id,
+        "turn": turn,
+        "subject": base.subject,
+        "form": base.form,
+        "pivot": True,
+        "returns": True,
+        "antecedent_turns": list(made.antecedent_turns),
+        "required_in_rewrite": list(base.required_in_rewrite),
+        "forbidden_in_rewrite": forbidden,
+        "aliases": aliases,
+        "reference_type": "long_range",
+    }
+
+
+def _donor_terms(transcript: Transcript, base: FollowUp, lexis: Lexis) -> Terms:
+    """Names in the inserted turns that the query must not have: what the user asked about first."""
+    made = transcript.synthesis
+    assert made is not None
+    turns = [transcript.turns[number - 1] for number in made.inserted]
+    known = dict(base.aliases)
+    needed = [w for term in base.required_in_rewrite for w in (term, *known.get(term, ()))]
+    follow_up = transcript.turns[-2].content
+    found: dict[str, str] = {}
+    for turn in sorted(turns, key=lambda turn: (turn.role != "user", turn.number)):
+        for name in lexis.names(turn.content):
+            wordings = (name, *lexis.aliases(name))
+            clashes = any(occurs(w, text) for w in wordings for text in (follow_up, *needed))
+            if not clashes and not any(occurs(n, w) for n in needed for w in wordings):
+                found.setdefault(key(name), name)
+    own = {key(term) for term in base.forbidden_in_rewrite}
+    return tuple(name for spelled, name in found.items() if spelled not in own)[:MOST_DONOR_TERMS]
