@@ -4,9 +4,10 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-CONFIG ?= data/dataset.toml
 OUT ?= dist
 TRANSCRIPTS ?=
+# A log of your own starts from the defaults; the sample from its settings file.
+CONFIG ?= $(if $(TRANSCRIPTS),,data/dataset.toml)
 LABELS ?=
 
 help: ## Show this list
@@ -17,7 +18,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $@
 
 dataset: $(VENV)/.installed ## Build a release: the Halyard sample, or TRANSCRIPTS=path (LABELS=none ignores the sample's labels)
-	@$(BIN)/followups build --config $(CONFIG) --out $(OUT) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS)) $(if $(LABELS),--labels $(LABELS))
+	@$(BIN)/followups build $(if $(CONFIG),--config $(CONFIG)) --out $(OUT) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS)) $(if $(LABELS),--labels $(LABELS))
 
 test: $(VENV)/.installed ## Run all tests
 	@$(BIN)/python -m pytest -n auto
@@ -38,7 +39,7 @@ publish: $(VENV)/.installed ## Publish the newest release: REPO=org/name, DRY_RU
 	@$(BIN)/followups publish $(OUT) $(if $(REPO),--repo $(REPO)) $(if $(DRY_RUN),--dry-run)
 
 quotas: $(VENV)/.installed ## Check a new log against the newest release's quotas: TRANSCRIPTS=path
-	@$(BIN)/followups quotas check --config $(CONFIG) --release $(OUT) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS))
+	@$(BIN)/followups quotas check $(if $(CONFIG),--config $(CONFIG)) --release $(OUT) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS))
 
 lock: ## Write constraints.txt anew (needs uv)
 	@uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url -o constraints.txt --quiet
