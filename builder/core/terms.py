@@ -25,7 +25,10 @@ EVERYDAY = frozenset(
 
 _SPACELESS_CHAR = re.compile(f"[{SPACELESS}]")
 _WORD = re.compile(r"[^\W_]+")
-_LETTER = f"[^\\W_{SPACELESS}]"
+# One rare letter stands for every character of SPACELESS while a term of another script is searched: with the ranges
+# themselves in its pattern, compiling one term takes ten milliseconds instead of a fraction of one.
+_STAND_IN = "\uab30"
+_LETTER = f"[^\\W_{_STAND_IN}]"
 _LETTER_ONLY = r"[^\W\d_]"
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'"})
 _HYPHENS = "-\u2010\u2011"
@@ -182,6 +185,7 @@ def _find(term: str, text: str) -> list[tuple[int, int]]:
         readings = [_folded(text)]
         if term.isalpha() and "-" in text:
             readings.append(_unhyphenated(text))
+        readings = [(_SPACELESS_CHAR.sub(_STAND_IN, folded), places) for folded, places in readings]
     if pattern is None:
         return []
     for folded, places in readings:
