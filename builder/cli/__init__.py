@@ -8,6 +8,10 @@ from builder.core.errors import BuilderError, nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "build": ("builder.cli.build:build", "The river: transcripts to a validated, versioned release"),
+    "evaluate": ("builder.cli.evaluate:evaluate", "Score a classifier's labels against known ones"),
+    "mix": ("builder.cli.mix:mix", "Measured shares of the strata with intervals"),
+    "adjudicate": ("builder.cli.adjudicate:adjudicate", "Second labels for follow-ups by a language model"),
+    "prompt": ("builder.cli.adjudicate:prompt", "Print what would be sent to the model for one follow-up"),
 }
 """Command (or group) name -> (where its function or Typer group stands, one line of help)."""
 
