@@ -64,7 +64,11 @@ def measure_mix(
     counts = count_by_conversation(real, labels, seed)
     weights = resample_weights(len(counts.predicted), settings.resamples, seed)
     method = _method(settings.correction, real, labels, confusion)
-    method, estimate = _estimate(method, settings.correction, counts, weights, confusion, seed)
+    machine = [f for f in real if f.labelled_by != "human"]
+    if method == "rogan_gladen" and 0 < len(machine) < len(real):
+        method, estimate = _beside_people(real, machine, settings, confusion, seed)
+    else:
+        method, estimate = _estimate(method, settings.correction, counts, weights, confusion, seed)
     more = None if method in ("labels", "uncorrected") else second_labels_to_halve(counts, weights, estimate)
     return Mix(
         _rounded(counts, estimate),
@@ -123,6 +127,30 @@ def _estimate(
         return method, estimate
     notes = (refusal,) if refusal else ()
     return "uncorrected", Estimate(estimate.shares, estimate.bounds, estimate.rates, notes)
+
+
+def _beside_people(
+    follow_ups: Sequence[FollowUp],
+    machine: Sequence[FollowUp],
+    settings: MeasureSettings,
+    confusion: Confusion | None,
+    seed: int,
+) -> tuple[str, Estimate]:
+    """Labels by people as they are, the classifier's corrected, in proportion; bounds in proportion too (on the wide side)."""
+    people = [f for f in follow_ups if f.labelled_by == "human"]
+    counts = count_by_conversation(machine, {}, seed)
+    weights = resample_weights(len(counts.predicted), settings.resamples, seed)
+    method, corrected = _estimate("rogan_gladen", settings.correction, counts, weights, confusion, seed)
+    known = count_by_conversation(people, {}, seed)
+    told = plain(known, resample_weights(len(known.predicted), settings.resamples, seed))
+    part = len(people) / len(follow_ups)
+    bounds = tuple(
+        (part * a + (1 - part) * c, part * b + (1 - part) * d)
+        for (a, b), (c, d) in zip(told.bounds, corrected.bounds, strict=True)
+    )
+    note = f"{len(people)} of {len(follow_ups)} follow-ups have labels by people, which are taken as they are"
+    shares = part * told.shares + (1 - part) * corrected.shares
+    return method, Estimate(shares, bounds, corrected.rates, (*corrected.notes, note))
 
 
 def _rounded(counts: Counts, estimate: Estimate) -> tuple[Share, ...]:

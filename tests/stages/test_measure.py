@@ -189,6 +189,17 @@ def test_the_mix_ignores_input_order_and_synthetic_follow_ups() -> None:
     assert measure_mix(log[::-1] + made, SETTINGS, 13) == measure_mix(log, SETTINGS, 13)
 
 
+def test_labels_of_people_are_not_corrected_for_the_classifiers_errors() -> None:
+    card = Confusion(("pronoun", "standalone"), ((800.0, 200.0), (50.0, 950.0)))
+    people = [
+        follow_up(f"p{n}", 3, "pronoun" if n < 80 else "standalone", labelled_by="human") for n in range(800)
+    ]
+    mix = measure_mix(two_strata(94, 706) + people, MeasureSettings(), 13, confusion=card)
+    # Half by people at 10%, half by the classifier: 11.75% corrected to 9%.
+    assert mix.share("pronoun") == pytest.approx(0.095, abs=1e-6)
+    assert mix.notes == ("800 of 1600 follow-ups have labels by people, which are taken as they are",)
+
+
 def test_a_useless_classifier_is_not_corrected() -> None:
     card = Confusion(("pronoun", "standalone"), ((60.0, 40.0), (50.0, 50.0)))
     mix = measure_mix(two_strata(30, 70), MeasureSettings(), 13, confusion=card)
