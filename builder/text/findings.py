@@ -1,0 +1,31 @@
+"""What is private in a transcript: a finding, its kinds, and how sure one must be to replace it."""
+
+from dataclasses import dataclass
+
+KINDS = ("email", "phone", "ip", "card", "iban", "secret", "ssn", "name")
+
+SURE = 0.5
+"""Confidence from which a finding is replaced; below it a person has to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A place in a transcript that holds something private. Never the thing itself.
+
+    Attributes:
+        kind: One of `KINDS`.
+        turn: Number of the turn; 0 in system and tool messages and in the conversation id.
+        start: First character, in the content as it was read.
+        end: Character after the last.
+        confidence: 0 to 1; from `SURE` on it is replaced.
+    """
+
+    kind: str
+    turn: int
+    start: int
+    end: int
+    confidence: float
+
+
+Place = tuple[str, int, int, float]
+"""Kind, start, end, confidence."""

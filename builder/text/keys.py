@@ -1,0 +1,100 @@
+"""Keys, tokens and passwords in a text: by their known beginnings, by what introduces them, or by their disorder."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from builder.text.findings import Place
+
+_PREFIXED = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"sk-[A-Za-z0-9_-]{16,}|(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
+    r"|glpat-[\w-]{16,}|(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|AIza[\w-]{30,}"
+    r"|ya29\.[\w-]{20,}|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{20,}|pypi-[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{20,}"
+    r"|do[pos]_v1_[0-9a-f]{32,}|sq0[a-z]{3}-[\w-]{20,}|key-[0-9a-f]{32}|EAAC[A-Za-z0-9]{20,}|dckr_pat_[\w-]{20,}"
+    r"|eyJ[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]{0,})?"
+    r")"
+)
+_PREFIX_HINTS = re.compile(
+    r"sk[-_]|[pr]k_|gh[pousr]_|github_pat|glpat|A[KSR][IO]A|AIDA|xox|xapp|AIza|ya29|hf_|npm_|pypi-|SG\.|shp|do[pos]_v|sq0|key-|EAAC|dckr|eyJ"
+)
+_PEM = re.compile(
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.{0,20000}?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)",
+    re.DOTALL,
+)
+_USERINFO = re.compile(r"(?<=://)[^\s/@:]{1,80}:([^\s/@]{1,80})@")
+_TOLD = re.compile(
+    r"(?:password|passwd|passphrase|passwort|kennwort|mot\sde\spasse|contraseña|senha|pwd|api[ _-]?key|secret(?:[ _-]key)?"
+    r"|access[ _-]?(?:key|token)|auth[ _-]?token|token|bearer|密码|パスワード)"
+    r"[\"'`]?(?:\s?(?:is|ist|est|es|é|was|to)\s|\s?[:=：]{1,2}\s?|\s)[\"'`]?(?P<value>[^\s\"'`<>,;，。]{6,120})",
+    re.IGNORECASE,
+)
+_TOLD_HINTS = (
+    "pass",
+    "pwd",
+    "key",
+    "token",
+    "secret",
+    "bearer",
+    "kennwort",
+    "contraseña",
+    "senha",
+    "密码",
+    "パスワード",
+)
+_TOKEN = re.compile(r"[A-Za-z0-9+/_=-]{20,}")
+_DIGEST_CUE = re.compile(
+    r"(?:commit|sha-?\d*|digest|checksum|md5|hash|uuid|guid|build|etag|fingerprint|revision)[\s:=@(`\"']{0,4}(?:sha256:)?$",
+    re.IGNORECASE,
+)
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+
+
+def _is_random(run: str) -> bool:
+    """Whether letters and digits follow each other as they do in a key, not in a name.
+
+    A key drawn from 62 signs changes between small, capital and digit at three of five places; a name like
+    EC2InstanceConnectV2 or web-07 changes rarely.
+    """
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in run]
+    present = set(kinds)
+    changes = sum(left != right for left, right in pairwise(kinds)) / max(1, len(run) - 1)
+    if "d" not in present or len(present) == 1:
+        # Letters alone: only mixed at random over a good length.
+        return present == {"u", "l"} and len(run) >= 24 and changes >= 0.38
+    return changes >= (0.34 if len(present) == 3 else 0.25) and len(set(run)) >= 8
+
+
+def find_secrets(text: str) -> Iterator[Place]:
+    """Secrets; digests, commits and UUIDs are none."""
+    if _PREFIX_HINTS.search(text):
+        for match in _PREFIXED.finditer(text):
+            yield "secret", match.start(), match.end(), 0.99
+    if "-----BEGIN" in text:
+        for match in _PEM.finditer(text):
+            yield "secret", match.start(), match.end(), 0.99
+    if "://" in text:
+        for match in _USERINFO.finditer(text):
+            yield "secret", match.start(1), match.end(1), 0.95
+    small = text.lower()
+    for match in _TOLD.finditer(text) if any(hint in small for hint in _TOLD_HINTS) else ():
+        value = match["value"].rstrip(".!?)")
+        if any(c.isdigit() for c in value) and (re.search(r"[^\W\d_]", value) or len(value) > 7):
+            yield "secret", match.start("value"), match.start("value") + len(value), 0.9
+    for match in _TOKEN.finditer(text):
+        if text.startswith("://", match.start() - 3) or text.startswith("//", match.start()):
+            continue
+        if _is_key(match.group()) and not _DIGEST_CUE.search(
+            text[max(0, match.start() - 24) : match.start()]
+        ):
+            yield "secret", match.start(), match.end(), 0.8
+
+
+def _is_key(token: str) -> bool:
+    if _UUID.fullmatch(token) or token.isdigit() or (token.isalpha() and token.islower()):
+        return False
+    run = max(re.split(r"[-_/+=]", token), key=len)
+    if len(run) < 16 or "REDACTED" in token:
+        return False
+    return _is_random(run) and not (_HEX.fullmatch(run) and len(run) < 32)

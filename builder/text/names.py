@@ -1,0 +1,166 @@
+"""Which words of a conversation name one of its people: only where somebody is introduced, greeted or signs."""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from builder.text.findings import Place
+
+_LEXICON = Path(__file__).resolve().parent.parent / "lexicons" / "names.json"
+
+
+@cache
+def lexicon() -> dict[str, frozenset[str]]:
+    """Given names, names that are everyday words, and the neutral names that stand in for both."""
+    raw: dict[str, str] = json.loads(_LEXICON.read_text(encoding="utf-8"))
+    return {name: frozenset(words.split()) for name, words in raw.items()}
+
+
+@cache
+def neutral_names(kind: str) -> tuple[str, ...]:
+    """The neutral names of `kind` (given, family, spaceless), in a fixed order."""
+    raw: dict[str, str] = json.loads(_LEXICON.read_text(encoding="utf-8"))
+    return tuple(raw[f"neutral_{kind}"].split())
+
+
+_PART = r"[A-ZÀ-ÖØ-ÞŁŚŻŠŽČĆ][^\W\d_]+(?:['’-][A-ZÀ-ÖØ-Þ]?[^\W\d_]+)*"
+_PARTICLE = r"(?:van der|van den|van|von|de la|del|de|da|dos|di|bin|al|le|la|O['’])"
+_FULL = rf"{_PART}(?:[ ](?:{_PARTICLE}[ ])?(?:[A-Z]\.[ ])?{_PART}){{0,3}}"
+_SMALL = r"[^\W\d_]{2,20}(?: [^\W\d_]{2,20})?"
+
+# After these words stands a name, whatever it is.
+_TELLS = (
+    "my name is|my name's|my full name is|name's|mein name ist|mein name lautet|ich heiße|ich heisse|je m['’]appelle"
+    "|mon nom est|me llamo|mi nombre es|meu nome é|chamo-me|me chamo|mi chiamo|il mio nome è|mijn naam is|ik heet"
+    "|jag heter|jeg heter|nazywam się"
+)
+# After these words may stand a name: it must be a known given name.
+_MAY_TELL = (
+    "i am|i'm|i’m|this is|it's|it’s|call me|ich bin|hier ist|hier spricht|je suis|c['’]est|soy|sou|aqui é o|aqui é a|habla"
+    "|sono|ik ben|dit is"
+)
+_GREETS = (
+    "hi|hello|hey|dear|thanks|thank you|thx|cheers|hallo|guten tag|liebe|lieber|danke|bonjour|salut|merci|cher|chère|hola"
+    "|buenos días|gracias|estimado|estimada|olá|oi|obrigado|obrigada|prezado|prezada|ciao|grazie"
+)
+_SIGNS = (
+    "best|best regards|kind regards|warm regards|regards|many thanks|thanks|thank you|cheers|sincerely|yours|yours sincerely"
+    "|mit freundlichen grüßen|viele grüße|beste grüße|liebe grüße|vg|lg|mfg|cordialement|bien à vous|saludos|un saludo|atentamente"
+    "|atenciosamente|abraços|cordiali saluti|met vriendelijke groet"
+)
+_TITLES = "mr|mrs|ms|miss|mx|dr|prof|herr|herrn|frau|monsieur|madame|mme|m|señor|señora|sr|sra|don|doña|senhor|senhora|signor|signora"
+_TITLE = rf"(?i:{_TITLES})\.?[ ](?:(?i:dr|prof)\.?[ ])?"
+
+_TOLD = re.compile(rf"\b(?i:{_TELLS})[ :]{{1,3}}(?:{_TITLE})?(?P<name>{_FULL})")
+_TOLD_SMALL = re.compile(rf"\b(?i:{_TELLS})[ :]{{1,3}}(?P<name>[^\W\d_]{{2,20}})(?P<more> [^\W\d_]{{2,20}})?")
+_FROM = re.compile(
+    rf"\b(?i:this is|it's|it’s|hier ist|hier spricht|c['’]est)[ ](?:{_TITLE})?(?P<name>{_FULL})(?=[ ](?i:from|at|with|of|speaking|calling|here|von|aus|de)\b)"
+)
+_MAYBE = re.compile(rf"\b(?i:{_MAY_TELL})[ ](?P<name>{_FULL})")
+_HERE = re.compile(
+    rf"(?:^|[.!?,;:\n]\s?|(?i:\bhi|\bhello|\bhey)[ ,]{{1,2}})(?P<name>{_FULL})[ ](?i:here|speaking)\b"
+)
+_GREETED = re.compile(
+    rf"(?:^|[.!?\n]\s?)(?i:{_GREETS}),?[ ](?P<name>{_PART}(?:[ ]{_PART})?)(?=\s?[,.!?;:\n–-]|\s?$)"
+)
+_ADDRESSED = re.compile(
+    rf"\b(?i:{_GREETS}|i am|i'm|i’m|this is|ich bin|je suis|soy|sou|geehrte|geehrter|on behalf of|im auftrag von),?[ ]{_TITLE}(?P<name>{_FULL})"
+)
+_SIGNED = re.compile(rf"(?:^|[\n.!?,])\s*(?i:{_SIGNS})\s?[,!.]?\s*[\n,–-]\s*(?P<name>{_FULL})[.\s]*$")
+_DASHED = re.compile(rf"\n\s?[-–—~]{{1,2}}\s?(?P<name>{_FULL})\s*$")
+_FIELD = re.compile(
+    rf"(?i:\b(?:full |first |last |customer |contact |account holder )?name|\bnachname|\bvorname|\bnom|\bnombre|\bnome)\s?[:=]\s?(?P<name>{_FULL})(?=\s*(?:[\n,;.]|$))"
+)
+_HAN = re.compile(r"(?:我叫|我的名字是|我姓|本人)(?P<name>[\u4e00-\u9fff]{2,3})(?=[,，。.、！!？?\s]|$)")
+_KANA = re.compile(r"(?P<name>[\u4e00-\u9fff\u30a0-\u30ff]{2,5})(?:と申します|といいます|と言います)")
+_TITLED = re.compile(
+    rf"\b(?:Mr|Mrs|Ms|Miss|Herrn?|Frau|Señora?|Senhora?|Monsieur|Madame|Mme)\.?[ ](?P<name>{_PART}(?:[ ]{_PART})?)"
+)
+
+_CUES = frozenset(
+    word.strip("[]'’ ")
+    for words in (_TELLS, "name|nachname|vorname|nom|nombre|nome|appelle|chamo")
+    for word in re.findall(r"[^\W\d_]{3,}", words)
+) - frozenset(["full", "mein", "mon", "meu", "mijn", "ist", "est"])
+_TITLE_WORDS = frozenset(_TITLES.split("|")) - {"m"}
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def _given(name: str) -> bool:
+    first = re.split(r"[ '’-]", name)[0].lower()
+    return first in lexicon()["given"] and first not in lexicon()["everyday"]
+
+
+def _told(text: str, words: frozenset[str]) -> Iterator[Place]:
+    """Names after a cue that leaves no doubt; `words` are the text's, in small letters."""
+    patterns = (
+        [(_FROM, 0.9)] if words & {"speaking", "calling", "from", "spricht", "ist", "est", "here"} else []
+    )
+    if words & _TITLE_WORDS:
+        patterns.append((_ADDRESSED, 0.85))
+    if words & _CUES:
+        patterns += [(_TOLD, 0.95), (_FIELD, 0.85)]
+        yield from _told_small(text)
+    for pattern, confidence in patterns:
+        for match in pattern.finditer(text):
+            if match["name"].split()[0].lower() not in lexicon()["never"]:
+                yield "name", match.start("name"), match.end("name"), confidence
+
+
+def _told_small(text: str) -> Iterator[Place]:
+    for match in _TOLD_SMALL.finditer(text):
+        if match["name"].islower() and match["name"] in lexicon()["given"]:
+            more = (match["more"] or "").strip()
+            ends = not text[match.end() :].strip() or text[match.end()] in ",.;!?\n"
+            whole = more and more not in lexicon()["never"] and ends
+            yield "name", match.start("name"), match.end() if whole else match.end("name"), 0.85
+
+
+def _guessed(text: str) -> Iterator[Place]:
+    for pattern, confidence in (
+        (_MAYBE, 0.8),
+        (_HERE, 0.75),
+        (_GREETED, 0.75),
+        (_SIGNED, 0.8),
+        (_DASHED, 0.7),
+    ):
+        for match in pattern.finditer(text):
+            if _given(match["name"]):
+                yield "name", match.start("name"), match.end("name"), confidence
+
+
+def _spaceless(text: str) -> Iterator[Place]:
+    for pattern in (_HAN, _KANA):
+        for match in pattern.finditer(text):
+            yield "name", match.start("name"), match.end("name"), 0.85
+
+
+def find_names(text: str, role: str) -> list[Place]:
+    """Names of people in `text`, where a cue says that one stands there, in order, none overlapping another.
+
+    A title alone ("Mrs Dalloway") is as often a book as a neighbour: such a name is reported below `SURE`, for a
+    person to decide, and only where a user wrote it.
+    """
+    words = frozenset(_WORD.findall(text.lower()))
+    found = list(_told(text, words))
+    if not words.isdisjoint(lexicon()["given"]):
+        found += _guessed(text)
+    if not text.isascii():
+        found += _spaceless(text)
+    if role == "user" and words & _TITLE_WORDS:
+        found += [("name", m.start("name"), m.end("name"), 0.3) for m in _TITLED.finditer(text)]
+    taken: list[Place] = []
+    for place in found:
+        if all(place[2] <= start or end <= place[1] for _, start, end, _ in taken):
+            taken.append(place)
+    return sorted(taken, key=lambda place: place[1])
+
+
+def names_in_email(local: str) -> tuple[str, ...]:
+    """The parts of an e-mail's local part that are somebody's name: ("marta", "klein") of marta.klein2."""
+    parts = [part for part in re.split(r"[._+-]|\d+", local.lower()) if len(part) > 2]
+    if any(part in lexicon()["given"] for part in parts):
+        return tuple(parts)
+    return ()
