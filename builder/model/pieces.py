@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,4 +84,4 @@ def _sentences(ids: Sequence[int], ends: frozenset[int]) -> list[range]:
     bounds = [0, *(i + 1 for i, number in enumerate(ids) if number in ends)]
     if bounds[-1] != len(ids):
         bounds.append(len(ids))
-    return [range(a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [range(a, b) for a, b in pairwise(bounds)]

@@ -8,14 +8,14 @@ from builder.model.pieces import Vocabulary, shorten, shorten_message
 
 CLS, SEP = 101, 102
 _USER_MARKS, _ASSISTANT_MARKS = 1, 31
-MARKS = range(1, 61)
-"""Piece ids that mark a turn's role and distance: 1 to 15 for user turns, 31 to 45 for assistant turns."""
+N_MARKS = 60
+"""Piece ids 1 to 60 are marks that tell a turn's role and distance: 1 to 15 for user turns, 31 to 45 for assistant turns."""
 
-ROOM = 256
-_FOLLOW_UP_ROOM = 64
-_NEAR_USER, _FAR_USER, _FARTHEST_USER = 48, 28, 16
-_ASSISTANT_ROOM = (72, 36)
-_FAR_ASSISTANT = 20
+ROOM = 192
+_FOLLOW_UP_ROOM = 56
+_NEAR_USER, _FAR_USER, _FARTHEST_USER = 40, 24, 14
+_ASSISTANT_ROOM = (60, 28)
+_FAR_ASSISTANT = 14
 
 N_TURN_FACTS = 8
 N_GLOBAL_FACTS = 8
@@ -55,7 +55,7 @@ def render(transcript: Transcript, turn: int, vocabulary: Vocabulary) -> Renderi
     follow_up = shorten_message(pieces[turn], _FOLLOW_UP_ROOM)
     wanted = frozenset(pieces[turn]) & vocabulary.content
     history = {n: frozenset(pieces[n]) & vocabulary.content for n in range(1, turn)}
-    shown = _fit(turns[: turn - 1], turn, pieces, wanted, vocabulary, ROOM - len(follow_up) - 2)
+    shown = _fit(turns[: turn - 1], pieces, wanted, vocabulary, ROOM - len(follow_up) - 2)
     ids, marks, seen = [CLS, *follow_up, SEP], [], sorted(shown, reverse=True)
     for number in seen:
         marks.append(len(ids))
@@ -85,7 +85,6 @@ def mark(role: str, distance: int) -> int:
 
 def _fit(
     earlier: Sequence[Turn],
-    turn: int,
     pieces: dict[int, tuple[int, ...]],
     wanted: frozenset[int],
     vocabulary: Vocabulary,
