@@ -13,7 +13,7 @@ _SPELT_EMAIL = re.compile(
 )
 _REMOTE = re.compile(r"[:/]\w")
 
-_IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)(/\d{1,2})?")
+_IPV4 = re.compile(r"\d(?<![\w.]\d)\d{0,2}(?:\.\d{1,3}){3}(?!\w|\.\d)(/\d{1,2})?")
 _VERSION_BEFORE = re.compile(
     r"(?:\b(?:v|ver|version|release|build|driver|firmware|agent|client|server|sdk|oid)\.?[ :=]{0,2}|[\w@~^]-?)$",
     re.IGNORECASE,
@@ -56,7 +56,7 @@ def find_addresses(text: str) -> Iterator[Place]:
         ):
             continue
         yield "ip", match.start(), match.start() + len(address), 0.95 if not host.is_reserved else 0.6
-    if text.count(":") > 1:
+    if "::" in text or text.count(":") > 6:
         for match in _IPV6.finditer(text):
             try:
                 ipaddress.IPv6Address(match.group())

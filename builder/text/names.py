@@ -28,7 +28,6 @@ def neutral_names(kind: str) -> tuple[str, ...]:
 _PART = r"[A-ZÀ-ÖØ-ÞŁŚŻŠŽČĆ][^\W\d_]+(?:['’-][A-ZÀ-ÖØ-Þ]?[^\W\d_]+)*"
 _PARTICLE = r"(?:van der|van den|van|von|de la|del|de|da|dos|di|bin|al|le|la|O['’])"
 _FULL = rf"{_PART}(?:[ ](?:{_PARTICLE}[ ])?(?:[A-Z]\.[ ])?{_PART}){{0,3}}"
-_SMALL = r"[^\W\d_]{2,20}(?: [^\W\d_]{2,20})?"
 
 # After these words stands a name, whatever it is.
 _TELLS = (
@@ -56,7 +55,8 @@ _TITLE = rf"(?i:{_TITLES})\.?[ ](?:(?i:dr|prof)\.?[ ])?"
 _TOLD = re.compile(rf"\b(?i:{_TELLS})[ :]{{1,3}}(?:{_TITLE})?(?P<name>{_FULL})")
 _TOLD_SMALL = re.compile(rf"\b(?i:{_TELLS})[ :]{{1,3}}(?P<name>[^\W\d_]{{2,20}})(?P<more> [^\W\d_]{{2,20}})?")
 _FROM = re.compile(
-    rf"\b(?i:this is|it's|it’s|hier ist|hier spricht|c['’]est)[ ](?:{_TITLE})?(?P<name>{_FULL})(?=[ ](?i:from|at|with|of|speaking|calling|here|von|aus|de)\b)"
+    rf"\b(?i:this is|hier ist|hier spricht|ici)[ ](?:{_TITLE})?(?P<name>{_FULL})"
+    r"(?=[ ](?i:from(?! \d)|speaking|calling|here|von|de chez)\b)"
 )
 _MAYBE = re.compile(rf"\b(?i:{_MAY_TELL})[ ](?P<name>{_FULL})")
 _HERE = re.compile(
@@ -79,13 +79,26 @@ _TITLED = re.compile(
     rf"\b(?:Mr|Mrs|Ms|Miss|Herrn?|Frau|Señora?|Senhora?|Monsieur|Madame|Mme)\.?[ ](?P<name>{_PART}(?:[ ]{_PART})?)"
 )
 
-_CUES = frozenset(
-    word.strip("[]'’ ")
-    for words in (_TELLS, "name|nachname|vorname|nom|nombre|nome|appelle|chamo")
-    for word in re.findall(r"[^\W\d_]{3,}", words)
-) - frozenset(["full", "mein", "mon", "meu", "mijn", "ist", "est"])
-_TITLE_WORDS = frozenset(_TITLES.split("|")) - {"m"}
-_WORD = re.compile(r"[^\W\d_]+")
+# Nearly every text has none of these; looking for them first is what makes the search fast.
+_TOLD_HINTS = (
+    "name",
+    "heiß",
+    "heisse",
+    "appelle",
+    "mon nom",
+    "llamo",
+    "nombre",
+    "chamo",
+    "chiamo",
+    "nome",
+    "naam",
+    " heet",
+    "heter",
+)
+_FROM_HINTS = ("his is ", "ier ist ", "ier spricht ", "ici ")
+_TITLE_CAPITALS = frozenset(title.capitalize() for title in _TITLES.split("|")) - {"M"}
+_TITLE_HINTS = (" mr", " dr")
+_CAPITALISED = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_A-Z]+")
 
 
 def _given(name: str) -> bool:
@@ -93,16 +106,14 @@ def _given(name: str) -> bool:
     return first in lexicon()["given"] and first not in lexicon()["everyday"]
 
 
-def _told(text: str, words: frozenset[str]) -> Iterator[Place]:
-    """Names after a cue that leaves no doubt; `words` are the text's, in small letters."""
-    patterns = (
-        [(_FROM, 0.9)] if words & {"speaking", "calling", "from", "spricht", "ist", "est", "here"} else []
-    )
-    if words & _TITLE_WORDS:
-        patterns.append((_ADDRESSED, 0.85))
-    if words & _CUES:
+def _told(text: str, small: str, is_titled: bool) -> Iterator[Place]:
+    """Names after a cue that leaves no doubt; `small` is the text in small letters."""
+    patterns = [(_ADDRESSED, 0.85)] if is_titled else []
+    if any(hint in small for hint in _TOLD_HINTS):
         patterns += [(_TOLD, 0.95), (_FIELD, 0.85)]
         yield from _told_small(text)
+    if any(hint in small for hint in _FROM_HINTS):
+        patterns.append((_FROM, 0.9))
     for pattern, confidence in patterns:
         for match in pattern.finditer(text):
             if match["name"].split()[0].lower() not in lexicon()["never"]:
@@ -143,13 +154,15 @@ def find_names(text: str, role: str) -> list[Place]:
     A title alone ("Mrs Dalloway") is as often a book as a neighbour: such a name is reported below `SURE`, for a
     person to decide, and only where a user wrote it.
     """
-    words = frozenset(_WORD.findall(text.lower()))
-    found = list(_told(text, words))
-    if not words.isdisjoint(lexicon()["given"]):
+    small = text.lower()
+    capitalised = set(_CAPITALISED.findall(text))
+    is_titled = not _TITLE_CAPITALS.isdisjoint(capitalised) or any(hint in small for hint in _TITLE_HINTS)
+    found = list(_told(text, small, is_titled))
+    if not lexicon()["given"].isdisjoint(map(str.lower, capitalised)):
         found += _guessed(text)
     if not text.isascii():
         found += _spaceless(text)
-    if role == "user" and words & _TITLE_WORDS:
+    if role == "user" and is_titled:
         found += [("name", m.start("name"), m.end("name"), 0.3) for m in _TITLED.finditer(text)]
     taken: list[Place] = []
     for place in found:

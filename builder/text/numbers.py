@@ -10,7 +10,8 @@ from builder.text.findings import Place
 
 _IBAN_LENGTHS = Path(__file__).resolve().parent.parent / "lexicons" / "iban.json"
 
-_NUMBER = re.compile(r"(?<![\w.,#$€£¥-])(?:\+|00)?\(?\d(?:[ \u00a0().\-–/]{0,3}\d){6,60}(?![\w%])")
+# These patterns begin with the digit, and look back from it: the engine then leaps from digit to digit.
+_NUMBER = re.compile(r"\d(?<![\w.,#$€£¥-]\d)(?:[ \u00a0().\-–/]{0,3}\d){6,60}(?![\w%])")
 _GROUP = re.compile(r"\+?\(?\d+\)?")
 _SSN = re.compile(r"(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
 _PHONE_SHAPES = re.compile(
@@ -42,7 +43,7 @@ _DATE = re.compile(
 )
 
 _IBAN = re.compile(
-    r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}[ -]?(?:[A-Za-z0-9]{4}[ -]?){2,7}[A-Za-z0-9]{0,4}(?![A-Za-z0-9])"
+    r"\d(?<=[A-Za-z]{2}\d)(?<![A-Za-z0-9][A-Za-z]{2}\d)\d[ -]?(?:[A-Za-z0-9]{4}[ -]?){2,7}[A-Za-z0-9]{0,4}(?![A-Za-z0-9])"
 )
 _CARD_PREFIX = re.compile(
     r"4|5[0-8]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720|3[47]|30[0-5]|309|3[689]|35(?:2[89]|[3-8])|6"
@@ -79,7 +80,10 @@ def _is_card(digits: str) -> bool:
 def find_numbers(text: str) -> Iterator[Place]:
     """Cards, phones and the like: the longest run of neighbouring groups of digits that is one, from the left."""
     for match in _NUMBER.finditer(text):
-        groups = [group.span() for group in _GROUP.finditer(text, match.start(), match.end())]
+        start = match.start()
+        while start and text[start - 1] in "(+":
+            start -= 1
+        groups = [group.span() for group in _GROUP.finditer(text, start, match.end())]
         first = 0
         while first < len(groups):
             runs = (
@@ -114,13 +118,14 @@ def _number(text: str, start: int, end: int) -> Place | None:
 def find_ibans(text: str) -> Iterator[Place]:
     """Account numbers of the right length for their country whose check digits hold."""
     for match in _IBAN.finditer(text):
-        size = iban_lengths().get(match.group()[:2].upper())
+        start = match.start() - 2
+        size = iban_lengths().get(text[start : match.start()].upper())
         if not size:
             continue
-        end, seen = match.start(), 0
+        end, seen = start, 0
         while end < match.end() and seen < size:
             seen += text[end].isalnum()
             end += 1
-        compact = "".join(filter(str.isalnum, match.group()))[:size].upper()
+        compact = "".join(filter(str.isalnum, text[start:end])).upper()
         if seen == size and iban_remainder(compact) == 1:
-            yield "iban", match.start(), end, 0.99
+            yield "iban", start, end, 0.99
