@@ -34,9 +34,11 @@ def make_reader(
     if settings.method not in METHODS:
         raise unknown_name("[classify] method", "method", settings.method, METHODS)
     if settings.method == "rules":
+        from builder.text.entities import EntityIndex
         from builder.text.rules import read_by_rules
 
-        return lambda transcripts: [read_by_rules(transcript, catalogue) for transcript in transcripts]
+        index = EntityIndex(catalogue)
+        return lambda transcripts: [read_by_rules(transcript, index) for transcript in transcripts]
     return _encoder_reader(Path(settings.model) if settings.model else None, cache_folder, threads, progress)
 
 

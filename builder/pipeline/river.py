@@ -56,9 +56,9 @@ STAGES: tuple[Stage, ...] = (
         "classify",
         steps.classify,
         ("transcripts",),
-        {"follow_ups": "follow_ups", "classify_dropped": "dropped", "classify_facts": "facts"},
+        {"follow_ups": "follow_ups", "classify_facts": "facts"},
         ("classify",),
-        ("entities", "labels", "model"),
+        ("entities", "labels", "passages", "model"),
     ),
     Stage(
         "adjudicate",

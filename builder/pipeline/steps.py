@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from builder.core.errors import BuilderError
@@ -15,7 +16,7 @@ Made = dict[str, list[Any]]
 Given = Mapping[str, list[Any]]
 
 
-def sample(sources: Sources, given: Given) -> Made:
+def sample(sources: Sources, _: Given) -> Made:
     """Transcripts of the log: a uniform sample of its conversations."""
     from builder.pipeline.reading import sample_log
 
@@ -33,9 +34,10 @@ def sample(sources: Sources, given: Given) -> Made:
 
 
 def redact(sources: Sources, given: Given) -> Made:
-    """The same transcripts without private values, and what was found by kind."""
+    """The same transcripts without private values, their languages, and what was found by kind."""
     from builder.stages.redact import redact_transcripts
     from builder.text.findings import SURE
+    from builder.text.language import language_of
 
     settings = sources.settings
     names = {n for e in sources.catalogue.entities for n in (e.name, *e.aliases)}
@@ -47,7 +49,7 @@ def redact(sources: Sources, given: Given) -> Made:
     for transcript, findings in redact_transcripts(
         given["sampled"], settings.redact, keep, settings.set.seed
     ):
-        transcripts.append(transcript)
+        transcripts.append(replace(transcript, language=language_of(transcript)))
         found.update(finding.kind for finding in findings)
         unsure += sum(finding.confidence < SURE for finding in findings)
     facts = {"enabled": settings.redact.enabled, "found": dict(sorted(found.items())), "unreviewed": unsure}
@@ -62,14 +64,14 @@ def _label_terms(row: Mapping[str, Any]) -> list[str]:
 
 def log_catalogue(sources: Sources, transcripts: Sequence[Transcript]) -> Catalogue:
     """The operator's catalogue with the names that the log itself gives."""
-    from builder.text.entities import mine_catalogue
+    from builder.text.entities import mine_entities
 
-    return mine_catalogue(transcripts, sources.catalogue)
+    return mine_entities(transcripts, sources.catalogue, sources.passages.values())
 
 
 def classify(sources: Sources, given: Given) -> Made:
     """Labels for every follow-up."""
-    follow_ups, dropped = read_follow_ups(sources, given["transcripts"], given["transcripts"])
+    follow_ups = read_follow_ups(sources, given["transcripts"], given["transcripts"])
     labelled = Counter(f.labelled_by for f in follow_ups)
     facts = {
         "method": sources.settings.classify.method,
@@ -77,7 +79,7 @@ def classify(sources: Sources, given: Given) -> Made:
         "labelled_by": dict(sorted(labelled.items())),
         "unseen_turns": sum(len(f.unseen_turns) for f in follow_ups),
     }
-    return {"follow_ups": follow_ups, "classify_dropped": dropped, "classify_facts": [facts]}
+    return {"follow_ups": follow_ups, "classify_facts": [facts]}
 
 
 def read_follow_ups(
@@ -85,7 +87,7 @@ def read_follow_ups(
     transcripts: Sequence[Transcript],
     log: Sequence[Transcript],
     labels: Mapping[tuple[str, int], Mapping[str, Any]] | None = None,
-) -> tuple[list[FollowUp], list[Dropped]]:
+) -> list[FollowUp]:
     """Follow-ups of `transcripts` as the classifier in use reads them; `log` gives the names of things."""
     from builder.stages.classify import classify_follow_ups
 
@@ -93,9 +95,7 @@ def read_follow_ups(
     settings = sources.settings.classify
     reader = make_reader(settings, catalogue, sources.work / "readings", sources.workers, sources.progress)
     known = sources.labels if labels is None else labels
-    results = list(classify_follow_ups(transcripts, reader, catalogue, settings, known))
-    follow_ups = [result for result in results if isinstance(result, FollowUp)]
-    return follow_ups, [result for result in results if isinstance(result, Dropped)]
+    return list(classify_follow_ups(transcripts, reader, catalogue, settings, known))
 
 
 def adjudicate(sources: Sources, given: Given) -> Made:
@@ -171,13 +171,13 @@ def draw(sources: Sources, given: Given) -> Made:
 
 def label(sources: Sources, given: Given) -> Made:
     """Items: candidates with prefix, terms, gold and reference rewrite."""
-    from builder.io.retrieve import build_index
+    from builder.io.retrieve import index_passages
     from builder.stages.label import label_items
 
     transcripts = {t.id: t for t in (*given["transcripts"], *given["synthetic"])}
     candidates = [pointer.resolve(transcripts) for pointer in given["candidates"]]
     passages = sources.passages
-    retrieve = build_index(tuple(passages.values())) if passages else None
+    retrieve = index_passages(passages.values()) if passages else None
     catalogue = log_catalogue(sources, given["transcripts"])
     results = list(
         label_items(candidates, passages, catalogue, sources.settings.label, retrieve, sources.labels)

@@ -1,6 +1,7 @@
 """Seats that real follow-ups cannot fill: bases, donors and evidence from the log; what was made is read again."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -20,7 +21,9 @@ from builder.text.obligations import Base, Phrases, read_base
 
 BATCH = 16
 """Synthetic transcripts read at a time, until enough are confirmed."""
-MOST_DONOR_TERMS = 6
+EVERYWHERE = 0.1
+"""A name in more than this part of the conversations (the product's own) is no subject."""
+MOST_DONOR_TERMS = 4
 """Forbidden terms that one item takes from its donors."""
 
 Result = tuple[list[Transcript], list[FollowUp], list[Dropped]]
@@ -38,11 +41,11 @@ def fill_shortage(
     wanted = math.ceil(missing * settings.synthesize.surplus)
     if not wanted or not settings.synthesize.enabled:
         return [], [], []
-    made = _candidates(sources, transcripts, follow_ups, quotas)
+    lexis = log_lexis(sources, transcripts)
+    made = _candidates(sources, transcripts, follow_ups, quotas, lexis)
     base_of = {follow_up.id: follow_up for follow_up in follow_ups}
     kept: list[tuple[Transcript, FollowUp]] = []
     dropped: list[Dropped] = []
-    lexis = log_lexis(sources, transcripts)
     while len(kept) < wanted and (batch := list(islice(made, BATCH))):
         dropped += [result for result in batch if isinstance(result, Dropped)]
         fresh = [result for result in batch if isinstance(result, Transcript)]
@@ -57,7 +60,7 @@ def fill_shortage(
 def log_lexis(sources: Sources, transcripts: Sequence[Transcript]) -> Lexis:
     """How this log's texts are read: content words by language, names by the catalogue and the log itself."""
     from builder.pipeline.steps import log_catalogue
-    from builder.text.entities import EntityIndex
+    from builder.text.entities import COMMON, EntityIndex
     from builder.text.lexicon import lexicon
     from builder.text.words import content_words, words
 
@@ -68,9 +71,18 @@ def log_lexis(sources: Sources, transcripts: Sequence[Transcript]) -> Lexis:
         own = lexicon(language)
         return frozenset(w.key for w in content_words(text, own) if w.key not in own.generic)
 
-    def names(text: str) -> Terms:
+    def found(text: str) -> Terms:
         mentions = index.find(words(text, any_language))
-        return tuple(dict.fromkeys(mention.entity.name for mention in mentions))
+        named = [m for m in mentions if m.entity.type != COMMON and _looks_like_a_name(text[m.start : m.end])]
+        return tuple(dict.fromkeys(mention.entity.name for mention in named))
+
+    spread = Counter(
+        name for t in transcripts for name in {name for turn in t.turns for name in found(turn.content)}
+    )
+    everywhere = {name for name, n in spread.items() if n > max(2, EVERYWHERE * len(transcripts))}
+
+    def names(text: str) -> Terms:
+        return tuple(name for name in found(text) if name not in everywhere)
 
     def aliases(name: str) -> Terms:
         entity = index.get(name)
@@ -79,12 +91,23 @@ def log_lexis(sources: Sources, transcripts: Sequence[Transcript]) -> Lexis:
     return Lexis(content, names, aliases)
 
 
+def _looks_like_a_name(wording: str) -> bool:
+    """Whether it stands out as written; a small single word ("projects") may be a name only by accident."""
+    if len(wording) == 2 and wording.isalpha() and wording.isupper():
+        # GB, TB, EU: a unit or a word of everyday more often than a subject.
+        return False
+    return not (wording.isalpha() and wording.islower() and wording.isascii())
+
+
 def _candidates(
-    sources: Sources, transcripts: Sequence[Transcript], follow_ups: Sequence[FollowUp], quotas: Quotas
+    sources: Sources,
+    transcripts: Sequence[Transcript],
+    follow_ups: Sequence[FollowUp],
+    quotas: Quotas,
+    lexis: Lexis,
 ) -> Iterator[Transcript | Dropped]:
     settings = sources.settings
     phrases: Mapping[str, Phrases] = read_json(PACKAGE / "lexicons" / "synthesis.json", "word list")
-    lexis = log_lexis(sources, transcripts)
     by_id = {transcript.id: transcript for transcript in transcripts}
     labels: dict[str, dict[int, FollowUp]] = {}
     for follow_up in follow_ups:
@@ -140,17 +163,9 @@ def _confirm(
     """
     from builder.pipeline.steps import read_follow_ups
 
-    blind, failed = read_follow_ups(sources, made, log, labels={})
-    read = {f.conversation_id: f for f in blind if f.turn == _turn(f.conversation_id, made)}
-    lost = {d.id.partition("#")[0]: d for d in failed}
+    read = {(f.conversation_id, f.turn): f for f in read_follow_ups(sources, made, log, labels={})}
     for transcript in made:
-        found = read.get(transcript.id)
-        if found is None:
-            yield (
-                transcript,
-                lost.get(transcript.id, Dropped(transcript.id, "synthesize", "could not be read")),
-            )
-            continue
+        found = read[transcript.id, len(transcript.turns) - 1]
         problem = confirm_distance(transcript, found)
         if problem:
             yield transcript, problem
@@ -159,9 +174,7 @@ def _confirm(
         base = base_of[f"{transcript.synthesis.base}#{transcript.synthesis.base_turn}"]
         row = _carried(transcript, base, lexis)
         given = {(transcript.id, found.turn): row}
-        (labelled,) = [
-            f for f in read_follow_ups(sources, [transcript], log, given)[0] if f.turn == found.turn
-        ]
+        (labelled,) = [f for f in read_follow_ups(sources, [transcript], log, given) if f.turn == found.turn]
         confidence = (
             min(base.confidence, found.confidence) if base.labelled_by != "human" else base.confidence
         )
@@ -169,10 +182,6 @@ def _confirm(
             labelled, origin="synthetic", labelled_by=base.labelled_by, confidence=round(confidence, 4)
         )
         yield transcript, origin
-
-
-def _turn(conversation_id: str, made: Sequence[Transcript]) -> int:
-    return next(len(t.turns) - 1 for t in made if t.id == conversation_id)
 
 
 def _carried(transcript: Transcript, base: FollowUp, lexis: Lexis) -> Row:
