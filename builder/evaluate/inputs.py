@@ -1,0 +1,136 @@
+"""What the second trip reads: items of a release, or labelled follow-ups beside their transcripts made into items."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from builder.core.errors import INVALID_DATA, BuilderError
+from builder.core.identity import item_id
+from builder.core.records import Catalogue, Entity, Item, Passage, Transcript, Turn
+from builder.core.rows import Row, aliases_from_row, item_from_row, transcript_from_row
+from builder.core.taxonomy import ITEM_STRATA, d_introduced, d_live, d_stale, intervening_turns
+from builder.io.store import read_json, read_jsonl
+from builder.scope.shown import FindEntities
+from builder.text.entities import EntityIndex, catalogue_from_json, mine_entities
+from builder.text.language import detect
+from builder.text.lexicon import lexicon
+from builder.text.words import words
+
+
+def read_items(path: Path) -> list[Item]:
+    """The items of an item file.
+
+    Raises:
+        BuilderError: The file holds none.
+    """
+    items = [item_from_row(row) for row in read_jsonl(path, "item file")]
+    if not items:
+        raise BuilderError(str(path), "no items (0 lines)", "build a release first", INVALID_DATA)
+    return items
+
+
+def read_transcripts(paths: Iterable[Path]) -> dict[str, Transcript]:
+    """Transcripts in the canonical shape, by conversation id."""
+    transcripts = (transcript_from_row(row) for path in paths for row in read_jsonl(path, "transcript file"))
+    return {transcript.id: transcript for transcript in transcripts}
+
+
+def read_passages(path: Path) -> list[Passage]:
+    """Passages from JSONL of {id, title?, text}."""
+    rows = read_jsonl(path, "passage file")
+    return [Passage(row["id"], row.get("title") or "", row["text"]) for row in rows]
+
+
+def read_catalogue(path: Path | None, items: Sequence[Item]) -> Catalogue:
+    """The operator's catalogue and the names that the items' own prefixes repeat."""
+    listed = catalogue_from_json(read_json(path, "entity catalogue"), str(path)) if path else Catalogue()
+    longest: dict[str, Item] = {}
+    for item in items:
+        known = longest.get(item.conversation_id)
+        if known is None or item.turn > known.turn:
+            longest[item.conversation_id] = item
+    said = [
+        Transcript(name, (*item.prefix, follow_up_of(item)), language=item.language)
+        for name, item in longest.items()
+    ]
+    return mine_entities(said, listed)
+
+
+def follow_up_of(item: Item) -> Turn:
+    """The follow-up of an item as a turn."""
+    return Turn(item.turn, "user", item.follow_up)
+
+
+def entity_finder(catalogue: Catalogue) -> FindEntities:
+    """The extractor over a catalogue: the entities that a text names, each once, the longest name at each place."""
+    index = EntityIndex(catalogue)
+
+    def find(text: str) -> tuple[Entity, ...]:
+        found = index.find(words(text, lexicon(detect(text))))
+        return tuple({mention.entity.name: mention.entity for mention in found}.values())
+
+    return find
+
+
+def items_from_labels(rows: Iterable[Row], transcripts: Mapping[str, Transcript]) -> list[Item]:
+    """An item for each label of a stratum that has items; distances are derived anew, weights are 1.
+
+    Raises:
+        BuilderError: A label names a conversation or turn that the transcripts do not hold.
+    """
+    listed = list(rows)
+    subjects: dict[str, dict[int, str]] = {}
+    for row in listed:
+        subjects.setdefault(row["conversation_id"], {})[row["turn"]] = row.get("subject") or ""
+    items = []
+    for row in listed:
+        name, turn = row["conversation_id"], row["turn"]
+        transcript = transcripts.get(name)
+        if transcript is None or not 1 < turn <= len(transcript.turns):
+            raise BuilderError(
+                f"{name}#{turn}",
+                "no such turn in the transcripts",
+                "give the transcripts the labels were made for",
+            )
+        if row["reference_type"] in ITEM_STRATA:
+            items.append(_item(row, transcript, subjects[name]))
+    if not items:
+        raise BuilderError(
+            "labels", f"none of {len(listed)} labels can be an item", "check reference_type", INVALID_DATA
+        )
+    return items
+
+
+def _item(row: Row, transcript: Transcript, subjects: Mapping[int, str]) -> Item:
+    turn, turns = row["turn"], transcript.turns
+    aliases = aliases_from_row(row.get("aliases") or {})
+    antecedents = tuple(sorted(row["antecedent_turns"]))
+    required, forbidden = tuple(row["required_in_rewrite"]), tuple(row["forbidden_in_rewrite"])
+    prefix = turns[: turn - 1]
+    return Item(
+        id=item_id(transcript.id, turn),
+        conversation_id=transcript.id,
+        turn=turn,
+        prefix=prefix,
+        follow_up=turns[turn - 1].content,
+        gold=tuple(row.get("gold") or ()),
+        reference_type=row["reference_type"],
+        forbidden_in_rewrite=forbidden,
+        required_in_rewrite=required,
+        aliases=aliases,
+        reference_rewrite=row.get("reference_rewrite"),
+        form=row["form"],
+        pivot=row["pivot"],
+        returns=row["returns"],
+        antecedent_turns=antecedents,
+        d_live=d_live(turn, antecedents),
+        d_stale=d_stale(turn, forbidden, prefix, dict(aliases)),
+        d_introduced=d_introduced(turn, required, antecedents, turns[:turn], dict(aliases)),
+        intervening_turns=intervening_turns(turn, antecedents, subjects, row.get("subject") or ""),
+        language=row.get("language") or transcript.language or detect(turns[turn - 1].content),
+        origin="sampled",
+        weight=float(row.get("weight", 1.0)),
+        inclusion_probability=1.0,
+        labelled_by="human",
+        confidence=1.0,
+        subject=row.get("subject") or "",
+    )
