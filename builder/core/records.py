@@ -248,12 +248,14 @@ class Dropped:
         stage: The stage it left at.
         reason: A fixed phrase.
         detail: Field, value and remedy, for people.
+        excerpt: The start of the record as it was found; only for records that could not be read.
     """
 
     id: str
     stage: str
     reason: str
     detail: str = ""
+    excerpt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

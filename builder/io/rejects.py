@@ -1,0 +1,31 @@
+"""The file of records that could not be read: where each stands, why it was refused, and how it begins."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from builder.core.records import Dropped
+from builder.io.store import write_jsonl
+
+
+def rejects_path(out: Path, name: str) -> Path:
+    """Where the rejects of an input called `name` go: `<out>/<name>.rejects.jsonl`."""
+    return out / f"{name.split('.')[0] or 'transcripts'}.rejects.jsonl"
+
+
+def write_rejects(path: Path, rejected: Sequence[Dropped]) -> bool:
+    """Write one line {where, reason, detail, raw} per record; without any, an older file is taken away. Says if there are any."""
+    if not rejected:
+        path.unlink(missing_ok=True)
+        return False
+    rows = sorted((d.id, d.reason, d.detail, d.excerpt) for d in rejected)
+    write_jsonl(path, (dict(zip(("where", "reason", "detail", "raw"), row, strict=True)) for row in rows))
+    return True
+
+
+def summarise(dropped: Iterable[Dropped]) -> str:
+    """Counts by reason, the commonest first: `not JSON 3, unknown role 1`."""
+    counts = Counter(d.reason for d in dropped)
+    return ", ".join(
+        f"{reason} {n}" for reason, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    )
