@@ -83,7 +83,7 @@ def count_available(
     follow_ups: Iterable[FollowUp], settings: DrawSettings, seed: int, kept: frozenset[str] = frozenset()
 ) -> dict[str, int]:
     """Real follow-ups per stratum that could be drawn, before the cap per conversation over all strata."""
-    real = sorted((f for f in follow_ups if f.origin != "synthetic"), key=lambda f: f.id)
+    real = sorted((f for f in follow_ups if f.origin == "sampled"), key=lambda f: f.id)
     held = held_back(real, settings, kept, seed)
     found = Counter((f.conversation_id, f.reference_type) for f in real if f.id not in held)
     available = dict.fromkeys(ITEM_STRATA, 0)
@@ -99,7 +99,7 @@ def held_back(
     """Ids of the least confident part of each stratum's machine-labelled real follow-ups."""
     strata: defaultdict[str, list[FollowUp]] = defaultdict(list)
     for follow_up in follow_ups:
-        if follow_up.origin != "synthetic" and follow_up.labelled_by not in ("human", "llm"):
+        if follow_up.origin == "sampled" and follow_up.labelled_by not in ("human", "llm"):
             strata[follow_up.reference_type].append(follow_up)
     held: set[str] = set()
     for unsure in strata.values():
@@ -203,8 +203,8 @@ def _queue(
 
     Its ranks are fresh ones: whoever won step 2 against many would otherwise come first here too.
     """
-    real = [c for c in chances if c.follow_up.origin != "synthetic"]
-    made = [c for c in chances if c.follow_up.origin == "synthetic"]
+    real = [c for c in chances if c.follow_up.origin == "sampled"]
+    made = [c for c in chances if c.follow_up.origin != "sampled"]
     real.sort(key=lambda c: (c.follow_up.id not in kept, rank(seed, "queue", c.follow_up.id)))
     made.sort(key=lambda c: (c.follow_up.id not in kept, rank(seed, "queue", c.follow_up.id)))
     length = ceil(seats * max(1.0, settings.reserve))
@@ -214,7 +214,7 @@ def _queue(
         if position >= length:
             yield Dropped(follow_up.id, "draw", BEYOND)
             continue
-        synthetic = follow_up.origin == "synthetic"
+        synthetic = follow_up.origin != "sampled"
         probability = 0.0 if synthetic else round(chance.chance * seat_chance, 6)
         transcript = transcripts[follow_up.conversation_id]
         yield Candidate(follow_up, transcript, position, probability, follow_up.id in kept)

@@ -50,7 +50,7 @@ def measure_mix(
     Raises:
         BuilderError: There are no follow-ups, or the method asked for cannot be used.
     """
-    real = [f for f in follow_ups if f.origin != "synthetic"]
+    real = [f for f in follow_ups if f.origin == "sampled"]
     if not real:
         raise BuilderError(
             "mix", "no follow-ups to measure (0)", "give transcripts with two or more user turns"
