@@ -81,22 +81,29 @@ _DIGEST_CUE = re.compile(
     re.IGNORECASE,
 )
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_WORD = re.compile(r"[a-z]{6}")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+
+
+def _changes(run: str) -> float:
+    """Share of neighbours in `run` of which one is a small letter, the other a capital or a digit, and so on."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in run]
+    return sum(left != right for left, right in pairwise(kinds)) / max(1, len(run) - 1)
 
 
 def _is_random(run: str) -> bool:
     """Whether letters and digits follow each other as they do in a key, not in a name.
 
-    A key drawn from 62 signs changes between small, capital and digit at three of five places; a name like
-    EC2InstanceConnectV2 or web-07 changes rarely.
+    A key drawn from 62 signs changes between small, capital and digit at three of five places, and every sixth sign
+    is a digit; EC2InstanceConnectV2 or web-07 change less or have fewer.
     """
-    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in run]
-    present = set(kinds)
-    changes = sum(left != right for left, right in pairwise(kinds)) / max(1, len(run) - 1)
-    if "d" not in present or len(present) == 1:
-        # Letters alone: only mixed at random over a good length.
-        return present == {"u", "l"} and len(run) >= 24 and changes >= 0.38
-    return changes >= (0.34 if len(present) == 3 else 0.25) and len(set(run)) >= 8
+    changes, digits = _changes(run), sum(map(str.isdigit, run))
+    has_small, has_capital = run != run.upper(), run != run.lower()
+    if not digits:
+        return has_small and has_capital and len(run) >= 24 and changes >= 0.38
+    if has_small and has_capital:
+        return changes >= 0.5 or (changes >= 0.34 and digits > 2)
+    return (has_small or has_capital) and changes >= 0.25 and len(set(run)) >= 8
 
 
 def find_secrets(text: str) -> Iterator[Place]:
@@ -128,9 +135,17 @@ def find_secrets(text: str) -> Iterator[Place]:
 
 
 def _is_key(token: str) -> bool:
-    if _UUID.fullmatch(token) or token.isdigit() or (token.isalpha() and token.islower()):
+    if (
+        len(token) < 20
+        or _UUID.fullmatch(token)
+        or (token.isalpha() and token.islower())
+        or "REDACTED" in token
+    ):
         return False
     run = max(re.split(r"[-_/+=]", token), key=len)
-    if len(token) < 20 or len(run) < 16 or "REDACTED" in token:
-        return False
-    return _is_random(run) and not (_HEX.fullmatch(run) and len(run) < 32)
+    if len(run) >= 16 and _is_random(run):
+        return not (_HEX.fullmatch(run) and len(run) < 32)
+    # Base64 is broken by its own signs; a path of that length holds a word.
+    whole = re.sub(r"[-_/+=]", "", token)
+    mixed = any(map(str.isdigit, whole)) and whole not in (whole.lower(), whole.upper())
+    return mixed and len(whole) >= 32 and not _WORD.search(token) and _changes(whole) >= 0.34

@@ -22,6 +22,7 @@ _PHONE_SHAPES = re.compile(
     |   \(?0\d{1,4}\)?[ \-/–]{1,2}\d{2,4}[ \-]?\d{3,4}(?:[ \-]?\d{1,4})?   # 0171 2345678, 03-1234-5678
     |   \(\d{2}\)\ ?9?\d{4}-?\d{4}                      # (11) 91234-5678
     |   [69]\d{2}[ ]\d{3}[ ]\d{3}                       # 612 345 678
+    |   [89]\d{1,2}[ ]\d{3}[ ]\d{2}[ ]\d{2}           # 91 123 45 67
     |   1[3-9]\d{9}                                     # 13812345678
     """,
     re.VERBOSE,
@@ -100,7 +101,7 @@ def find_numbers(text: str) -> Iterator[Place]:
 def _number(text: str, start: int, end: int) -> Place | None:
     written = text[start:end]
     digits = "".join(filter(str.isdigit, written))
-    if _is_card(digits):
+    if _is_card(digits) and not written.startswith("+"):
         return "card", start, end, 0.97
     if _SSN.fullmatch(written):
         return "ssn", start, end, 0.9

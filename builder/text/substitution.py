@@ -46,7 +46,7 @@ def name_words(
             small = part.casefold()
             if small in words or small in lexicon()["particles"] or small in kept_words or len(small) < 2:
                 continue
-            family = place > 0 or (small not in lexicon()["given"] and len(parts) > 1)
+            family = place > 0 or small not in lexicon()["given"]
             pool = neutral_names(
                 "spaceless" if has_spaceless_script(part) else "family" if family else "given"
             )
