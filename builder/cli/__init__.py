@@ -12,6 +12,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mix": ("builder.cli.mix:mix", "Measured shares of the strata with intervals"),
     "adjudicate": ("builder.cli.adjudicate:adjudicate", "Second labels for follow-ups by a language model"),
     "prompt": ("builder.cli.adjudicate:prompt", "Print what would be sent to the model for one follow-up"),
+    "passages": ("builder.cli.passages:passages", "The passages that an export carries, as a corpus"),
 }
 """Command (or group) name -> (where its function or Typer group stands, one line of help)."""
 

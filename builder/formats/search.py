@@ -65,10 +65,13 @@ def from_cast(value: Any) -> Iterator[Row]:
 def _sources(turn: Mapping[str, Any]) -> list[str]:
     if turn.get("provenance"):
         return list(turn["provenance"])
-    if turn.get("canonical_result_id"):
-        passage = f"-{turn['passage_id']}" if "passage_id" in turn else ""
-        return [f"{turn['canonical_result_id']}{passage}"]
-    return []
+    return [cast_source(turn)] if turn.get("canonical_result_id") else []
+
+
+def cast_source(turn: Mapping[str, Any]) -> str:
+    """The id of the passage that answers a turn: its document, and its number there when the file gives one."""
+    number = f"-{turn['passage_id']}" if "passage_id" in turn else ""
+    return f"{turn['canonical_result_id']}{number}"
 
 
 def _from_tree(topic: str, turns: list[Mapping[str, Any]]) -> Iterator[Row]:

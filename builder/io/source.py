@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -33,8 +33,16 @@ PART_BYTES = 24 << 20
 _HEAD = 1 << 16
 _LOOK = 50
 
-Parse = Callable[[Iterable[Located | Dropped], str, Part], Iterator[Transcript | Dropped]]
-"""(records, format, part) -> transcripts: `stages.read.read_transcripts` with its settings."""
+
+class Parse(Protocol):
+    """Records of a format to transcripts: `stages.read.read_transcripts` with its settings."""
+
+    def __call__(
+        self, records: Iterable[Located | Dropped], kind: str, *, part: Part
+    ) -> Iterator[Transcript | Dropped]:
+        """A transcript for each conversation, or what was dropped."""
+
+
 Detect = Callable[[Sequence[Any]], str]
 """First records -> format; "" when none is known: `stages.read.detect_format` with its settings."""
 
@@ -215,7 +223,7 @@ def _table_parts(tables: Sequence[Shard]) -> Iterator[Shard]:
 
 
 def _read_shard(shard: Shard, parse: Parse, max_bytes: int) -> list[Transcript | Dropped]:
-    return list(parse(records(shard, max_bytes), shard.kind, shard.part))
+    return list(parse(records(shard, max_bytes), shard.kind, part=shard.part))
 
 
 def open_transcripts(

@@ -101,7 +101,7 @@ def scan_shard(numbered: tuple[int, Shard], read: ReadSettings, sample: SampleSe
     """What one shard says about its conversations."""
     number, shard = numbered
     opened = records(shard, read.max_record_mb << 20)
-    return scan_conversations(read_placed(opened, read, shard.kind, shard.part), sample, seed, number)
+    return scan_conversations(read_placed(opened, shard.kind, read, shard.part), sample, seed, number)
 
 
 def _fetch(plan: Plan, choice: Choice, read: ReadSettings, seed: int, workers: int) -> list[Transcript]:
@@ -127,7 +127,7 @@ def fetch_shard(
     shard, wanted = task
     # Rows of a conversation stand anywhere, so a table is read whole again; elsewhere only the wanted records are.
     opened = records(shard, read.max_record_mb << 20, None if shard.kind == "rows" else wanted)
-    return list(take_chosen(read_placed(opened, read, shard.kind, shard.part), keys, seed))
+    return list(take_chosen(read_placed(opened, shard.kind, read, shard.part), keys, seed))
 
 
 def _duplicates(plan: Plan, choice: Choice) -> Iterator[Dropped]:

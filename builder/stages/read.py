@@ -101,22 +101,22 @@ def _check(settings: ReadSettings) -> None:
 
 
 def read_transcripts(
-    records: Iterable[Located | Dropped], settings: ReadSettings, kind: str, part: Part = WHOLE
+    records: Iterable[Located | Dropped], kind: str, settings: ReadSettings, part: Part = WHOLE
 ) -> Iterator[Transcript | Dropped]:
     """A transcript for each conversation among `records`, or what was dropped and why.
 
     Args:
         records: Records of one export (of all tables of the log together, for rows).
-        settings: Role and field names.
         kind: Name of the format, from `detect_format`.
+        settings: Role and field names.
         part: Which conversations of a table are meant.
     """
-    for _, result in read_placed(records, settings, kind, part):
+    for _, result in read_placed(records, kind, settings, part):
         yield result
 
 
 def read_placed(
-    records: Iterable[Located | Dropped], settings: ReadSettings, kind: str, part: Part = WHOLE
+    records: Iterable[Located | Dropped], kind: str, settings: ReadSettings, part: Part = WHOLE
 ) -> Iterator[tuple[int, Transcript | Dropped]]:
     """What `read_transcripts` gives, each with the position of the record it came from (-1 when that is not known)."""
     fields = dict(settings.fields)

@@ -1,0 +1,89 @@
+"""Transcripts for commands that read a whole log: good records go on, the others go to a rejects file."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from builder.core.errors import INVALID_DATA, OK, BuilderError
+from builder.core.hashing import digest
+from builder.core.records import Dropped, Transcript
+from builder.core.settings import ReadSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A whole log.
+
+    Attributes:
+        transcripts: Its transcripts, in order of files and places.
+        rejected: Records that could not be read.
+    """
+
+    transcripts: list[Transcript]
+    rejected: tuple[Dropped, ...]
+
+    @property
+    def code(self) -> int:
+        """The exit code that a command which otherwise succeeds ends with."""
+        return INVALID_DATA if self.rejected else OK
+
+
+def load_log(paths: Sequence[Path], settings: ReadSettings, rejects: Path | None = None) -> Loaded:
+    """Every transcript of the files, folders and globs in `paths`; says on stderr what was read and what was not.
+
+    Args:
+        paths: Where to look.
+        settings: How to read.
+        rejects: Folder of the rejects file; None for the current one.
+
+    Raises:
+        BuilderError: A path does not exist, or there is no transcript or no follow-up in any of the files.
+    """
+    from builder.io.rejects import rejects_path, summarise, write_rejects
+    from builder.io.source import open_transcripts
+    from builder.stages.read import detect_format, read_transcripts
+
+    parse = partial(read_transcripts, settings=settings)
+    detect = partial(detect_format, settings=settings)
+    results = list(open_transcripts(paths, settings, 1, sys.stderr.isatty(), parse, detect))
+    transcripts, clashes = _distinct([result for result in results if isinstance(result, Transcript)])
+    rejected = (*(result for result in results if isinstance(result, Dropped)), *clashes)
+    target = rejects_path(rejects or Path(), paths[0].name)
+    if write_rejects(target, rejected):
+        print(f"{len(rejected)} records rejected ({summarise(rejected)}): {target}", file=sys.stderr)
+    n_follow_ups = sum(len(transcript.follow_up_turns) for transcript in transcripts)
+    if not n_follow_ups:
+        why = f"; rejected: {summarise(rejected)}" if rejected else ""
+        raise BuilderError(
+            ", ".join(map(str, paths[:3])),
+            f"no follow-ups among {len(transcripts)} conversations{why}",
+            "give a log whose conversations have two or more user turns, or set [read] format, fields and roles",
+            INVALID_DATA,
+        )
+    print(f"{len(transcripts)} conversations, {n_follow_ups} follow-ups", file=sys.stderr)
+    return Loaded(transcripts, rejected)
+
+
+def load_transcripts(
+    paths: Sequence[Path], settings: ReadSettings, rejects: Path | None = None
+) -> list[Transcript]:
+    """The transcripts of `load_log`, for commands that have no use for the rejected records."""
+    return load_log(paths, settings, rejects).transcripts
+
+
+def _distinct(transcripts: Sequence[Transcript]) -> tuple[list[Transcript], list[Dropped]]:
+    """Each conversation once; another conversation under the same id is rejected, the one with the smaller digest stays."""
+    by_id: dict[str, list[tuple[str, Transcript]]] = {}
+    for transcript in transcripts:
+        said = digest([[turn.role, turn.content] for turn in transcript.messages])
+        by_id.setdefault(transcript.id, []).append((said, transcript))
+    detail = "another conversation has the same conversation id; give each conversation its own id"
+    kept, clashes = [], []
+    for name, copies in by_id.items():
+        first = min(said for said, _ in copies)
+        kept.append(next(transcript for said, transcript in copies if said == first))
+        others = {said for said, _ in copies} - {first}
+        clashes += [Dropped(name, "read", "duplicate conversation id", detail)] * len(others)
+    return kept, clashes
