@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from builder.core.agreement import cohen_kappa, needs_history, overlap_of_rows
 from builder.core.rows import Row
 from builder.core.taxonomy import LONG_RANGE, STRATUM_NAMES
-from builder.scoring.agreement import cohen_kappa, needs_history, overlap_of_rows
 
 MISSING = "(none)"
 """The column of follow-ups that the classifier gave no label; it counts as wrong."""

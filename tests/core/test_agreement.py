@@ -1,13 +1,13 @@
 import pytest
 
-from builder.core.rows import Row
-from builder.scoring.agreement import (
+from builder.core.agreement import (
     agreement_to_row,
     cohen_kappa,
     measure_agreement,
     needs_history,
     term_overlap,
 )
+from builder.core.rows import Row
 
 
 def test_kappa_of_a_worked_table() -> None:
