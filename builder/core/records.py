@@ -173,6 +173,7 @@ class FollowUp:
     labelled_by: str = "rules"
     probabilities: tuple[tuple[str, float], ...] = ()
     unseen_turns: tuple[int, ...] = ()
+    reference_rewrite: str = ""
 
     @property
     def id(self) -> str:

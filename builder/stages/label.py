@@ -125,7 +125,7 @@ def clash(term: str, required: Iterable[str], aliases: Mapping[str, Terms]) -> b
 def _rewrite(follow_up: FollowUp, transcript: Transcript, row: Mapping[str, Any]) -> tuple[str | None, str]:
     """The reference rewrite and, when there is none, why: the trusted one if it passes, else by rules."""
     aliases = dict(follow_up.aliases)
-    trusted = row.get("reference_rewrite")
+    trusted = row.get("reference_rewrite") or follow_up.reference_rewrite
     required, forbidden = follow_up.required_in_rewrite, follow_up.forbidden_in_rewrite
     if (
         isinstance(trusted, str)
