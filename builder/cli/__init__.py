@@ -13,6 +13,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "adjudicate": ("builder.cli.adjudicate:adjudicate", "Second labels for follow-ups by a language model"),
     "prompt": ("builder.cli.adjudicate:prompt", "Print what would be sent to the model for one follow-up"),
     "passages": ("builder.cli.passages:passages", "The passages that an export carries, as a corpus"),
+    "ceiling": ("builder.cli.ceiling:ceiling", "What any window, segmentation or liveness could reach, with no model"),
+    "rewrite": ("builder.cli.rewrite:rewrite", "Run a scope design with a rewriter over a set"),
+    "compare": ("builder.cli.compare:compare", "Scope designs and rewriters side by side, by stratum"),
 }
 """Command (or group) name -> (where its function or Typer group stands, one line of help)."""
 

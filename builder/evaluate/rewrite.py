@@ -23,9 +23,9 @@ def run_design(
     The state is the one that production would have: the design stepped through every turn of the prefix, with the
     rewriter asked on each earlier user turn where the design listens to it. Items of one conversation share that work.
     """
-    states: dict[tuple[Turn, ...], tuple[State, int]] = {(): (State(), 0)}
+    states: dict[tuple[Turn, ...], State] = {(): State()}
     for item in items:
-        state, calls = _state_after(item.prefix, design, rewriter, states)
+        state = _state_after(item.prefix, design, rewriter, states)
         shown = design.show(item.prefix, item.follow_up, with_needed(state, item.antecedent_turns))
         written = _rewrite(item.follow_up, shown, rewriter)
         yield run_row(item.id, shown, written, retrieve)
@@ -39,20 +39,20 @@ def _state_after(
     prefix: tuple[Turn, ...],
     design: Design,
     rewriter: Rewriter,
-    known: dict[tuple[Turn, ...], tuple[State, int]],
-) -> tuple[State, int]:
+    known: dict[tuple[Turn, ...], State],
+) -> State:
     done = len(prefix)
     while prefix[:done] not in known:
         done -= 1
-    state, calls = known[prefix[:done]]
+    state = known[prefix[:done]]
     for place in range(done, len(prefix)):
         turn, report = prefix[place], SAID_NOTHING
         if design.listens and turn.role == "user":
             written = _rewrite(turn.content, design.show(prefix[:place], turn.content, state), rewriter)
-            report, calls = written.report, calls + written.calls
+            report = written.report
         state = design.step(state, turn, report)
-        known[prefix[: place + 1]] = state, calls
-    return state, calls
+        known[prefix[: place + 1]] = state
+    return state
 
 
 def run_row(name: str, shown: Shown, written: Rewritten, retrieve: Retrieve | None) -> Row:

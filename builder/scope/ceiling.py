@@ -1,17 +1,16 @@
-"""What any window, any segmentation and any liveness horizon could reach, from labels alone: no model is asked."""
+"""What any window and any segmentation could reach, from labels alone: no model is asked."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from builder.core.records import Aliases, Entity, FollowUp, Item, Terms, Turn
-from builder.core.taxonomy import ITEM_STRATA, right_windows, window_is_right
-from builder.core.terms import occurs
-from builder.scope.liveness import LIVE, RECENT_TURNS, Horizons, hear, step_slots
-from builder.scope.shown import FindEntities, Slot
+from builder.core.records import Aliases, FollowUp, Item, Terms, Turn
+from builder.core.rows import Row, aliases_from_row
+from builder.core.taxonomy import ITEM_STRATA, d_live, right_windows, window_is_right
+from builder.scope.segments import make_segments
+from builder.scope.shown import SAID_NOTHING, Embed, State
 
-STALE_HORIZONS = range(1, 7)
-EVICT_HORIZONS = range(3, 21)
+THRESHOLDS = tuple(step / 20 for step in range(1, 20))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,24 @@ def case_of(labelled: Item | FollowUp) -> Case:
         labelled.forbidden_in_rewrite,
         labelled.aliases,
         labelled.weight if isinstance(labelled, Item) else 1.0,
+    )
+
+
+def case_of_row(row: Row) -> Case:
+    """The case of a label row; `d_live` is derived, `d_stale` taken as given since the turns are not at hand."""
+    antecedents = tuple(row["antecedent_turns"])
+    return Case(
+        row["conversation_id"],
+        row["turn"],
+        row["reference_type"],
+        antecedents,
+        d_live(row["turn"], antecedents),
+        row.get("d_stale"),
+        row["pivot"],
+        tuple(row.get("required_in_rewrite") or ()),
+        tuple(row.get("forbidden_in_rewrite") or ()),
+        aliases_from_row(row.get("aliases") or {}),
+        float(row.get("weight", 1.0)),
     )
 
 
@@ -204,87 +221,69 @@ def _best_cuts(group: Sequence[Case]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """The turns of one conversation with the cases in it, and what each turn names of the labelled terms."""
+class Cut:
+    """What cutting by cosine does at one threshold.
 
-    turns: tuple[Turn, ...]
-    cases: tuple[Case, ...]
-    named: tuple[tuple[Entity, ...], ...]
+    Attributes:
+        threshold: Least cosine that keeps a turn in its segment.
+        cuts: Mean number of cuts in a conversation.
+        shows: What the segments show, as shares of production.
+        early: Share that a cut strands: something needed lies before the segment (shows.short + shows.both).
+        early_conversations: Part of the conversations with such an item.
+        cost: Share that would have been right with the last cut left out.
+    """
+
+    threshold: float
+    cuts: float
+    shows: Verdict
+    early: float
+    early_conversations: float
+    cost: float
 
 
-def conversation_of(turns: Sequence[Turn], cases: Sequence[Case], find: FindEntities) -> Conversation:
-    """A conversation read with its own labelled terms as the entities; types come from a catalogue, by `find`."""
-    wordings: dict[str, dict[str, None]] = defaultdict(dict)
-    for case in cases:
-        aliases = dict(case.aliases)
-        for term in (*case.required, *case.forbidden):
-            wordings[term] |= dict.fromkeys(aliases.get(term, ()))
-    entities = [
-        Entity(term, _type_of(term, find), tuple(others)) for term, others in sorted(wordings.items())
-    ]
-    named = tuple(
-        tuple(entity for entity in entities if occurs(entity.name, turn.content, entity.aliases))
-        for turn in turns
+def cut_table(
+    conversations: Mapping[str, Sequence[Turn]],
+    cases: Sequence[Case],
+    embed: Embed,
+    thresholds: Sequence[float] = THRESHOLDS,
+    wording: bool = False,
+) -> list[Cut]:
+    """What cutting by cosine with the centroid does at each threshold; the right one per product is a guess otherwise."""
+    return [_cut_at(conversations, cases, embed, threshold, wording) for threshold in thresholds]
+
+
+def _cut_at(
+    conversations: Mapping[str, Sequence[Turn]],
+    cases: Sequence[Case],
+    embed: Embed,
+    threshold: float,
+    wording: bool,
+) -> Cut:
+    design = make_segments("segments", embed, threshold, wording)
+    starts: dict[tuple[str, int], tuple[int, int]] = {}
+    n_cuts = 0
+    for name, turns in conversations.items():
+        state, before = State(), 1
+        for turn in turns:
+            stepped = design.step(state, turn, SAID_NOTHING)
+            if stepped.segment_start != state.segment_start:
+                n_cuts, before = n_cuts + 1, state.segment_start
+            starts[name, turn.number] = stepped.segment_start, before
+            state = stepped
+    shown = [starting_at(case, starts[case.conversation_id, case.turn][0]) for case in cases]
+    uncut = [starting_at(case, starts[case.conversation_id, case.turn][1]) for case in cases]
+    total = sum(case.weight for case in cases) or 1.0
+    stranded = [case for case, (reaches, _, _) in zip(cases, shown, strict=True) if not reaches]
+    lost = sum(
+        w
+        for (now, _, w), (then, stale, _) in zip(shown, uncut, strict=True)
+        if not now and then and not stale
     )
-    return Conversation(tuple(turns), tuple(cases), named)
-
-
-def _type_of(term: str, find: FindEntities) -> str:
-    found = find(term)
-    return found[0].type if len(found) == 1 else ""
-
-
-def liveness_verdicts(conversations: Sequence[Conversation], horizons: Horizons) -> tuple[Verdict, Verdict]:
-    """(slots alone, slots and the last two turns): what slots over the labelled terms would show.
-
-    A thing that no required term names (the wording of a question, say) is in no slot: it counts as reached only by a
-    turn that is shown.
-    """
-    alone, with_recent = [], []
-    for conversation in conversations:
-        by_turn = {case.turn: case for case in conversation.cases}
-        slots: tuple[Slot, ...] = ()
-        for turn, named in zip(conversation.turns, conversation.named, strict=True):
-            case = by_turn.get(turn.number)
-            if case:
-                heard = hear(slots, turn.number, turn.role, named, horizons)
-                live = {slot.name for slot in heard if slot.status == LIVE} - {
-                    entity.name for entity in named
-                }
-                alone.append(_judge(case, conversation, live, 0))
-                with_recent.append(_judge(case, conversation, live, RECENT_TURNS))
-            slots = step_slots(slots, turn.number, turn.role, named, horizons)
-    return verdict(alone), verdict(with_recent)
-
-
-def _judge(case: Case, conversation: Conversation, live: set[str], n_recent: int) -> tuple[bool, bool, float]:
-    supplied = {e.name for number in case.antecedent_turns for e in conversation.named[number - 1]}
-    said = {e.name for e in conversation.named[case.turn - 1]}
-    needed = (set(case.required) & supplied) - said
-    recent = range(max(1, case.turn - n_recent), case.turn)
-    visible = live | {e.name for number in recent for e in conversation.named[number - 1]}
-    reaches = needed <= visible if needed else case.d_live <= n_recent
-    return reaches, not visible.isdisjoint(case.forbidden), case.weight
-
-
-def liveness_grid(
-    conversations: Sequence[Conversation],
-    stale: Iterable[int] = STALE_HORIZONS,
-    evict: Iterable[int] = EVICT_HORIZONS,
-) -> list[tuple[Horizons, Verdict, Verdict]]:
-    """(horizons, slots alone, slots and the last two turns) for every pair of horizons, superseding on and off.
-
-    The labelled terms are revived by name only, so a later eviction changes little: whether a name that comes back
-    supersedes the others of its type.
-    """
-    evicts, rows = list(evict), []
-    for supersede in (True, False):
-        for s in stale:
-            known: dict[int, tuple[Verdict, Verdict]] = {}
-            for e in evicts:
-                # Hidden is hidden: eviction later than that matters only to whether a returning name is a new rival.
-                effective = e if supersede else min(e, s)
-                if effective not in known:
-                    known[effective] = liveness_verdicts(conversations, Horizons(s, effective, supersede))
-                rows.append((Horizons(s, e, supersede), *known[effective]))
-    return rows
+    return Cut(
+        threshold,
+        round(n_cuts / max(1, len(conversations)), 3),
+        verdict(shown),
+        round(sum(case.weight for case in stranded) / total, 6),
+        round(len({case.conversation_id for case in stranded}) / max(1, len(conversations)), 6),
+        round(lost / total, 6),
+    )

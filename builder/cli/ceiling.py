@@ -1,0 +1,87 @@
+"""`followups ceiling RELEASE_OR_LABELS`: what any window, segmentation or liveness could reach, with no model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from builder.core.errors import INVALID_DATA, BuilderError
+
+if TYPE_CHECKING:
+    from builder.evaluate.ceiling import Ceiling
+
+
+def ceiling(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="RELEASE_OR_LABELS", help="A release, an item file, or labels as JSONL"),
+    ],
+    transcripts: Annotated[
+        list[Path] | None,
+        typer.Option(help="Transcripts of the labels: adds segments by cosine and liveness"),
+    ] = None,
+    entities: Annotated[
+        Path | None, typer.Option(help="Entity catalogue: gives the types that superseding needs")
+    ] = None,
+    embed: Annotated[str, typer.Option(help="Sentence vectors of the segments: words or minilm")] = "words",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object")] = False,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with plots here")] = None,
+) -> None:
+    """Print what any window, segmentation or liveness horizon could reach, from labels alone.
+
+    Example: followups ceiling data/halyard/labels-a.jsonl --transcripts data/halyard/transcripts-a.jsonl
+    """
+    from builder.evaluate.ceiling import ceiling_lines, ceiling_page, ceiling_to_row
+    from builder.io.store import to_json, write_text
+
+    found = _measure(source, transcripts or [], entities, embed)
+    if html:
+        write_text(html, ceiling_page(found, f"Ceiling of {source}"))
+    print(to_json(ceiling_to_row(found)).decode() if as_json else "\n".join(ceiling_lines(found)))
+
+
+def _measure(source: Path, transcripts: list[Path], entities: Path | None, embed: str) -> "Ceiling":
+    from builder.core.rows import item_from_row
+    from builder.evaluate.ceiling import make_ceiling
+    from builder.evaluate.inputs import (
+        entity_finder,
+        follow_up_of,
+        items_from_labels,
+        read_catalogue,
+        read_transcripts,
+    )
+    from builder.io.embed import make_embedder
+    from builder.io.store import read_jsonl
+    from builder.pipeline.sources import find_items
+    from builder.scope.ceiling import case_of, case_of_row, queries
+
+    rows = read_jsonl(find_items(source), "item or label file")
+    if not rows:
+        raise BuilderError(
+            str(source), "no labels (0 lines)", "give a file with one label a line", INVALID_DATA
+        )
+    if "prefix" in rows[0]:
+        items = [item_from_row(row) for row in rows]
+        pivots = None
+    else:
+        pivots = _pivots(rows)
+        if not transcripts:
+            cases = queries(map(case_of_row, rows))
+            return make_ceiling(cases, len(rows) - len(cases), pivots)
+        items = items_from_labels(rows, read_transcripts(transcripts))
+    cases = queries(map(case_of, items))
+    conversations = {}
+    for item in sorted(items, key=lambda item: item.turn):
+        conversations[item.conversation_id] = (*item.prefix, follow_up_of(item))
+    find = entity_finder(read_catalogue(entities, items))
+    left_out = len(rows) - len(cases)
+    return make_ceiling(cases, left_out, pivots, conversations, find, make_embedder(embed))
+
+
+def _pivots(rows: list[dict[str, object]]) -> dict[str, list[int]]:
+    """User turns that pivot, by conversation."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        if row["pivot"]:
+            found.setdefault(str(row["conversation_id"]), []).append(int(str(row["turn"])))
+    return found
