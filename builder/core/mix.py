@@ -109,3 +109,17 @@ class Quotas:
     def seats(self, reference_type: str) -> int:
         """Seats of one stratum; 0 when it has none."""
         return next((q.seats for q in self.quotas if q.reference_type == reference_type), 0)
+
+
+def set_weights(quotas: Quotas, filled: Mapping[str, int]) -> dict[str, float]:
+    """Weight of an item per stratum when `filled` items were found: production share over share of this set.
+
+    Shares of strata without an item are spread over the others, so the weights of all items sum to their number.
+    """
+    covered = sum(q.share for q in quotas.quotas if filled.get(q.reference_type))
+    size = sum(filled.values())
+    return {
+        q.reference_type: round(q.share / covered / (filled[q.reference_type] / size), 6) if covered else 1.0
+        for q in quotas.quotas
+        if filled.get(q.reference_type)
+    }

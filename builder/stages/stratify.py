@@ -63,20 +63,6 @@ def allot_quotas(mix: Mix, available: Mapping[str, int], settings: StratifySetti
     return Quotas(settings.size, quotas, mix)
 
 
-def set_weights(quotas: Quotas, filled: Mapping[str, int]) -> dict[str, float]:
-    """Weight of an item per stratum when `filled` items were found: production share over share of this set.
-
-    Shares of strata without an item are spread over the others, so the weights of all items sum to their number.
-    """
-    covered = sum(q.share for q in quotas.quotas if filled.get(q.reference_type))
-    size = sum(filled.values())
-    return {
-        q.reference_type: round(q.share / covered / (filled[q.reference_type] / size), 6) if covered else 1.0
-        for q in quotas.quotas
-        if filled.get(q.reference_type)
-    }
-
-
 def _bounds(shares: Mapping[str, float], settings: StratifySettings) -> tuple[dict[str, int], dict[str, int]]:
     """Fewest and most seats per stratum; 0 and 0 for one that neither occurs nor has a floor of its own."""
     own_floors, own_caps = dict(settings.floors), dict(settings.caps)

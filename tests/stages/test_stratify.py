@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builder.core.errors import BuilderError
-from builder.core.mix import Mix, Share
+from builder.core.mix import Mix, Share, set_weights
 from builder.core.settings import StratifySettings
 from builder.core.taxonomy import ITEM_STRATA, STRATUM_NAMES
 from builder.stages.closing_table import closing_rows, closing_table
-from builder.stages.stratify import allot_quotas, set_weights
+from builder.stages.stratify import allot_quotas
 
 SHARES = {
     "not_a_query": 0.08,
