@@ -24,6 +24,7 @@ MAY_IMPORT = {
         "core",
         "text",
         "stages",
+        "formats",
         "model",
         "scope",
         "scoring",

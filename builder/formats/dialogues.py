@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from builder.formats.shape import Row, find_id, is_messages, one, said, text_id
+from builder.formats.shape import Malformed, Row, find_id, is_messages, one, said, shown, text_id
 
 SGD_ROLES = {"user": "user", "system": "assistant"}
 ABCD_ROLES = {"customer": "user", "agent": "assistant", "action": "tool"}
@@ -51,4 +51,7 @@ def is_pair(value: Any) -> bool:
 
 def from_pair(value: Any) -> Iterator[Row]:
     """Two user turns and no answer; the fused question is annotation."""
+    if not is_pair(value):
+        cells = "question, follow-up, fused question, table number"
+        raise Malformed("unexpected shape", f"row is {shown(value)}; give four cells: {cells}")
     return one("", [said("user", value[0]), said("user", value[1])])

@@ -140,8 +140,14 @@ def damaged(where: str, error: Exception) -> Dropped:
 def _decoded(line: bytes, where: str, number: int) -> Located | Dropped:
     try:
         return Located(where, orjson.loads(line), number)
-    except orjson.JSONDecodeError as error:
-        return _not_json(line, where, error)
+    except orjson.JSONDecodeError:
+        bare = line.rstrip(b"\r\n")
+        try:
+            return Located(where, orjson.loads(bare), number)
+        except (
+            orjson.JSONDecodeError
+        ) as error:  # without the line end, which would be blamed for half a string
+            return _not_json(bare, where, error)
 
 
 def _not_json(raw: bytes, where: str, error: orjson.JSONDecodeError) -> Dropped:

@@ -76,10 +76,10 @@ def find_files(paths: Iterable[Path]) -> tuple[Path, ...]:
             found[path] = None
             continue
         if path.is_dir():
-            inside = [file for file in path.rglob("*") if file.is_file() and _may_hold_records(file)]
+            inside = [file for file in path.rglob("*") if _may_hold_records(file)]
         elif glob.has_magic(str(path)):
             names = glob.glob(str(path), recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern
-            inside = [file for name in names if (file := Path(name)).is_file()]
+            inside = [file for name in names if _is_log(file := Path(name))]
         else:
             raise BuilderError(str(path), "no such file or folder", "check the path")
         if not inside:
@@ -90,9 +90,13 @@ def find_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
+def _is_log(path: Path) -> bool:
+    return path.is_file() and ".rejects." not in path.name and path.name != INDEX
+
+
 def _may_hold_records(path: Path) -> bool:
     hidden = any(part.startswith(".") for part in path.parts[-2:])
-    return not hidden and kind_of(path) in SUFFIXES and ".rejects." not in path.name and path.name != INDEX
+    return not hidden and kind_of(path) in SUFFIXES and _is_log(path)
 
 
 def plan_shards(files: Sequence[Path], settings: ReadSettings, detect: Detect) -> Plan:
@@ -142,21 +146,31 @@ def _look(path: Path, max_bytes: int, detect: Detect) -> Shard | Dropped:
     first = list(islice(records(shard, max_bytes), _LOOK))
     values = [record.value for record in first if isinstance(record, Located)]
     if not values:
-        bad = next((record for record in first if isinstance(record, Dropped)), None)
-        if bad is not None and shard.layout != "lines":
-            return replace(bad, id=str(path)) if bad.id.startswith(str(path)) else bad
-        if bad is None:
-            return fault(str(path), "empty file", "the file has no records; check the export")
-        return fault(str(path), bad.reason, f"no record can be read, the first: {bad.detail}", bad.excerpt)
+        # Many bad records may stand before the first good one.
+        found = (record for record in records(shard, max_bytes) if isinstance(record, Located))
+        values = [record.value for record in islice(found, _LOOK)]
+    if not values:
+        return _unreadable(
+            path, shard, next((record for record in first if isinstance(record, Dropped)), None)
+        )
     kind = detect(values)
-    if not kind and shard.layout == "array" and len(values) == 1 and isinstance(values[0], dict):
+    if not kind and shard.layout in ("array", "lines") and len(first) == 1 and isinstance(values[0], dict):
         inner = {key: value for key, value in values[0].items() if isinstance(value, list) and value}
         key = next((key for key, value in inner.items() if detect(value[:_LOOK])), "")
         if key:
-            shard, kind = replace(shard, key=key), detect(inner[key][:_LOOK])
+            shard, kind = replace(shard, layout="array", key=key), detect(inner[key][:_LOOK])
     if not kind:
         return replace(shard, key=_fields(values[0]))
     return replace(shard, kind=kind, ids=_known_ids(path) if kind == "mtrag" else ())
+
+
+def _unreadable(path: Path, shard: Shard, bad: Dropped | None) -> Dropped:
+    """A file without a single record, and the first thing that is wrong with it."""
+    if bad is None:
+        return fault(str(path), "empty file", "the file has no records; check the export")
+    if shard.layout != "lines":
+        return replace(bad, id=str(path))
+    return fault(str(path), bad.reason, f"no record can be read, the first: {bad.detail}", bad.excerpt)
 
 
 def _fields(value: Any) -> str:
