@@ -8,13 +8,17 @@ from builder.core.errors import BuilderError, nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "build": ("builder.cli.build:build", "The river: transcripts to a validated, versioned release"),
+    "classify": ("builder.cli.classify:classify", "Labels of every follow-up of a log"),
     "evaluate": ("builder.cli.evaluate:evaluate", "Score a classifier's labels against known ones"),
     "mix": ("builder.cli.mix:mix", "Measured shares of the strata with intervals"),
     "adjudicate": ("builder.cli.adjudicate:adjudicate", "Second labels for follow-ups by a language model"),
     "prompt": ("builder.cli.adjudicate:prompt", "Print what would be sent to the model for one follow-up"),
+    "show": ("builder.cli.show:show", "One item as a conversation, with its labels, its proof and why it was chosen"),
+    "review": ("builder.cli.review:review", "A local page to accept, edit or reject items; agreement of two readers"),
     "passages": ("builder.cli.passages:passages", "The passages that an export carries, as a corpus"),
     "ceiling": ("builder.cli.ceiling:ceiling", "What any window, segmentation or liveness could reach, with no model"),
     "rewrite": ("builder.cli.rewrite:rewrite", "Run a scope design with a rewriter over a set"),
+    "score": ("builder.cli.score:score", "Judge a run stratum by stratum, against a baseline and a gate"),
     "compare": ("builder.cli.compare:compare", "Scope designs and rewriters side by side, by stratum"),
 }
 """Command (or group) name -> (where its function or Typer group stands, one line of help)."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from builder.core.agreement import agreement_to_row, measure_agreement
 from builder.core.decisions import (
     ADJUDICATION,
     REASONS,
@@ -23,7 +24,7 @@ from builder.core.taxonomy import FORMS
 from builder.io.review.app import Desk
 from builder.io.review.journal import Journal
 from builder.io.review.view import view_item
-from builder.stages.review import decide, labels_of, relabel
+from builder.stages.review import decide, labels_of, pass_labels, relabel
 
 SEED = 0
 """The order of a pass must not depend on a set's seed: two readers of one file get the same queue."""
@@ -40,7 +41,6 @@ class Sitting:
         reviewer: Who reads.
         now: The time, ISO 8601.
         passages: The corpus by id, to show gold passages; may be empty.
-        agree: Figures of agreement for the adjudication.
     """
 
     items: Mapping[str, Item]
@@ -49,7 +49,6 @@ class Sitting:
     reviewer: str
     now: Callable[[], str]
     passages: Mapping[str, Passage] = field(default_factory=dict)
-    agree: Callable[[], Row] | None = None
 
 
 def open_desk(sitting: Sitting) -> Desk:
@@ -69,6 +68,21 @@ def open_desk(sitting: Sitting) -> Desk:
     )
 
 
+def pass_agreement(items: Mapping[str, Item], journal: Journal) -> Row:
+    """How far the two passes agree, field by field.
+
+    Raises:
+        BuilderError: No item was read in both.
+    """
+    standing = standing_decisions(journal.rows)
+    first, second = (pass_labels(standing, items, reading) for reading in (1, 2))
+    if not first.keys() & second.keys():
+        raise BuilderError(
+            "review", "no item was read in both passes", "read some again with --pass 2, by another person"
+        )
+    return agreement_to_row(measure_agreement(first, second))
+
+
 def _queue(sitting: Sitting, order: Sequence[str]) -> Row:
     decided = standing_decisions(sitting.journal.rows)
     is_last = sitting.reading == ADJUDICATION
@@ -83,7 +97,7 @@ def _queue(sitting: Sitting, order: Sequence[str]) -> Row:
         "forms": [[form.name, form.definition] for form in FORMS],
         "reasons": [[name, meaning] for name, meaning in REASONS.items()],
         "items": [[name, state(name)] for name in order],
-        "agreement": sitting.agree() if sitting.agree and is_last else None,
+        "agreement": pass_agreement(sitting.items, sitting.journal) if is_last else None,
     }
 
 
