@@ -47,10 +47,10 @@ def _measure(source: Path, transcripts: list[Path], entities: Path | None, embed
         entity_finder,
         follow_up_of,
         items_from_labels,
+        make_embedder,
         read_catalogue,
         read_transcripts,
     )
-    from builder.io.embed import make_embedder
     from builder.io.store import read_jsonl
     from builder.pipeline.sources import find_items
     from builder.scope.ceiling import case_of, case_of_row, queries

@@ -1,19 +1,23 @@
 """What the second trip reads: items of a release, or labelled follow-ups beside their transcripts made into items."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
-from builder.core.errors import INVALID_DATA, BuilderError
+from builder.core.errors import INVALID_DATA, BuilderError, unknown_name
 from builder.core.identity import item_id
-from builder.core.records import Catalogue, Entity, Item, Passage, Transcript, Turn
+from builder.core.records import Catalogue, Entity, Item, Transcript, Turn
 from builder.core.rows import Row, aliases_from_row, item_from_row, transcript_from_row
 from builder.core.taxonomy import ITEM_STRATA, d_introduced, d_live, d_stale, intervening_turns
-from builder.io.store import read_json, read_jsonl
-from builder.scope.shown import FindEntities
-from builder.text.entities import EntityIndex, catalogue_from_json, mine_entities
+from builder.io.corpus import load_catalogue
+from builder.io.embed import minilm
+from builder.io.store import read_jsonl
+from builder.scope.shown import Embed, FindEntities
+from builder.scope.vectors import word_vectors
+from builder.text.entities import EntityIndex, mine_entities
 from builder.text.language import detect
 from builder.text.lexicon import lexicon
-from builder.text.words import words
+from builder.text.words import content_words, words
 
 
 def read_items(path: Path) -> list[Item]:
@@ -34,15 +38,9 @@ def read_transcripts(paths: Iterable[Path]) -> dict[str, Transcript]:
     return {transcript.id: transcript for transcript in transcripts}
 
 
-def read_passages(path: Path) -> list[Passage]:
-    """Passages from JSONL of {id, title?, text}."""
-    rows = read_jsonl(path, "passage file")
-    return [Passage(row["id"], row.get("title") or "", row["text"]) for row in rows]
-
-
 def read_catalogue(path: Path | None, items: Sequence[Item]) -> Catalogue:
     """The operator's catalogue and the names that the items' own prefixes repeat."""
-    listed = catalogue_from_json(read_json(path, "entity catalogue"), str(path)) if path else Catalogue()
+    listed = load_catalogue(path) if path else Catalogue()
     longest: dict[str, Item] = {}
     for item in items:
         known = longest.get(item.conversation_id)
@@ -69,6 +67,11 @@ def entity_finder(catalogue: Catalogue) -> FindEntities:
         return tuple({mention.entity.name: mention.entity for mention in found}.values())
 
     return find
+
+
+def content_keys(text: str, language: str) -> frozenset[str]:
+    """One key for each word of `text` that carries content, for the checks."""
+    return frozenset(word.key for word in content_words(text, lexicon(language)))
 
 
 def items_from_labels(rows: Iterable[Row], transcripts: Mapping[str, Transcript]) -> list[Item]:
@@ -134,3 +137,20 @@ def _item(row: Row, transcript: Transcript, subjects: Mapping[int, str]) -> Item
         confidence=1.0,
         subject=row.get("subject") or "",
     )
+
+
+EMBEDDERS: dict[str, Embed] = {"words": word_vectors, "minilm": minilm}
+"""Name -> sentence vectors. Both are deterministic; minilm needs the extra `embed`."""
+
+
+def make_embedder(name: str) -> Embed:
+    """The embedder called `name`, each text computed once.
+
+    Raises:
+        BuilderError: There is none.
+    """
+    if name not in EMBEDDERS:
+        raise unknown_name("--embed", "embedder", name, EMBEDDERS)
+    embed = EMBEDDERS[name]
+    one = lru_cache(maxsize=65536)(lambda text: tuple(embed([text])[0]))
+    return lambda texts: [one(text) for text in texts]

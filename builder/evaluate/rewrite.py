@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from builder.core.hashing import canonical_json
 from builder.core.records import Item, Turn
 from builder.core.rows import Row
 from builder.scope.designs import with_needed
 from builder.scope.rewriters import Rewriter, Rewritten, passed_through
-from builder.scope.shown import SAID_NOTHING, Design, Shown, State
+from builder.scope.shown import SAID_NOTHING, Design, Shown, State, estimate_tokens
 
 Retrieve = Callable[[str, int], Sequence[str]]
 """(query, k) -> passage ids, best first."""
@@ -28,7 +29,7 @@ def run_design(
         state = _state_after(item.prefix, design, rewriter, states)
         shown = design.show(item.prefix, item.follow_up, with_needed(state, item.antecedent_turns))
         written = _rewrite(item.follow_up, shown, rewriter)
-        yield run_row(item.id, shown, written, retrieve)
+        yield run_row(item.id, shown, written, retrieve, design.listens)
 
 
 def _rewrite(latest: str, shown: Shown, rewriter: Rewriter) -> Rewritten:
@@ -55,16 +56,26 @@ def _state_after(
     return state
 
 
-def run_row(name: str, shown: Shown, written: Rewritten, retrieve: Retrieve | None) -> Row:
-    """A line of a run: the rewrite, what it retrieved, what was shown and what it cost."""
+def run_row(name: str, shown: Shown, written: Rewritten, retrieve: Retrieve | None, listens: bool) -> Row:
+    """A line of a run: the rewrite, what it retrieved, what was shown and what it cost.
+
+    For an offline rewriter the tokens are those that a model in its place would read and write, by rule; a design that
+    listens also has the report written.
+    """
     row: Row = {"id": name, "rewrite": written.query}
     if retrieve:
         row["retrieved"] = list(retrieve(written.query, DEPTH))
-    row["tokens"] = {"calls": written.calls, "input": written.input_tokens, "output": written.output_tokens}
+    entities = [{"name": entity.name, "type": entity.type} for entity in written.report.entities]
+    said = {"topic_shift": written.report.topic_shift, "entities": entities}
+    extra = estimate_tokens(canonical_json(said)) if listens and not written.calls else 0
+    row["tokens"] = {
+        "calls": written.calls,
+        "input": written.input_tokens,
+        "output": written.output_tokens + extra,
+    }
     if written.latency_ms is not None:
         row["latency_ms"] = round(written.latency_ms, 1)
-    row["topic_shift"] = written.report.topic_shift
-    row["entities"] = [{"name": entity.name, "type": entity.type} for entity in written.report.entities]
+    row |= said
     row["shown"] = {
         "turns": [turn.number for turn in shown.turns],
         "entities": [

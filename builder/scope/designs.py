@@ -8,6 +8,8 @@ from builder.core.records import Turn
 from builder.scope.liveness import Horizons, make_liveness
 from builder.scope.segments import THRESHOLD, make_flag_segments, make_segments
 from builder.scope.shown import SAID_NOTHING, Design, Embed, FindEntities, Report, Shown, State, lay_out
+from builder.scope.threads import THRESHOLD as THREAD_THRESHOLD
+from builder.scope.threads import make_threads
 
 REWRITE = "Rewrite the latest message as a search query that can be understood without the conversation."
 HISTORY = (
@@ -57,13 +59,22 @@ def _segments(name: str, argument: str, tools: Tools) -> Design:
     if kind == "flag" and not value:
         return make_flag_segments(name)
     wording = kind == "wording"
-    given = value if wording else argument
+    fix = "write segments, segments:0.5, segments:wording[,0.5] or segments:flag"
+    return make_segments(
+        name, tools.embed, _threshold(name, value if wording else argument, THRESHOLD, fix), wording
+    )
+
+
+def _threads(name: str, argument: str, tools: Tools) -> Design:
+    fix = "write threads or threads:0.3"
+    return make_threads(name, tools.embed, _threshold(name, argument, THREAD_THRESHOLD, fix))
+
+
+def _threshold(name: str, given: str, default: float, fix: str) -> float:
     try:
-        threshold = float(given) if given else THRESHOLD
+        return float(given) if given else default
     except ValueError:
-        fix = "write segments, segments:0.5, segments:wording[,0.5] or segments:flag"
         raise BuilderError("--design", f'"{name}" has no threshold that is a number', fix, USAGE) from None
-    return make_segments(name, tools.embed, threshold, wording)
 
 
 def _liveness(name: str, argument: str, tools: Tools) -> Design:
@@ -122,6 +133,7 @@ DESIGNS: dict[str, Maker] = {
     "window": _window,
     "full": _full,
     "segments": _segments,
+    "threads": _threads,
     "liveness": _liveness,
     "oracle": _oracle,
     "keep_all": _shape(list, "the whole history, with no word on how to use it", ""),
@@ -135,7 +147,7 @@ DESIGNS: dict[str, Maker] = {
 }
 """Name -> maker. The last six are prompt shapes in wide use."""
 
-TAKES_ARGUMENT = frozenset({"window", "segments", "liveness"})
+TAKES_ARGUMENT = frozenset({"window", "segments", "threads", "liveness"})
 
 
 def make_design(name: str, tools: Tools) -> Design:

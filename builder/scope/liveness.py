@@ -26,7 +26,7 @@ for the stale horizon. forgotten: it has been silent for the evict horizon. An e
 slot when somebody names it again."""
 
 OPEN = frozenset({LIVE, STALE})
-UNTYPED = frozenset({"", "name", "code", "acronym", COMMON})
+UNTYPED = frozenset({"", "name", "code", "acronym", "entity", COMMON})
 """Types that only say how a name looks: such entities are no replacement for each other."""
 
 RECENT_TURNS = 2

@@ -21,12 +21,14 @@ def cosine(left: Sequence[float], right: Sequence[float]) -> float:
     return round(dot / scale, 6) if scale else 0.0
 
 
-def _unit(vector: Sequence[float]) -> tuple[float, ...]:
+def unit(vector: Sequence[float]) -> tuple[float, ...]:
+    """`vector` at length 1; a zero vector stays."""
     length = sqrt(sum(value * value for value in vector))
     return tuple(value / length for value in vector) if length else tuple(vector)
 
 
-def _joined(total: Sequence[float], vector: Sequence[float]) -> tuple[float, ...]:
+def joined(total: Sequence[float], vector: Sequence[float]) -> tuple[float, ...]:
+    """The sum of two vectors; the second alone when the first is empty."""
     return tuple(a + b for a, b in zip(total, vector, strict=True)) if total else tuple(vector)
 
 
@@ -64,13 +66,13 @@ def make_segments(name: str, embed: Embed, threshold: float = THRESHOLD, wording
     def step(state: State, turn: Turn, _report: Report) -> State:
         if turn.role != "user":
             return replace(state, turn=turn.number)
-        vector = _unit(embed([turn.content])[0])
+        vector = unit(embed([turn.content])[0])
         if cuts(turn.content, similarity(state, vector)):
             return replace(state, turn=turn.number, segment_start=turn.number, total=vector)
-        return replace(state, turn=turn.number, total=_joined(state.total, vector))
+        return replace(state, turn=turn.number, total=joined(state.total, vector))
 
     def show(prefix: Sequence[Turn], latest: str, state: State) -> Shown:
-        found = similarity(state, _unit(embed([latest])[0]))
+        found = similarity(state, unit(embed([latest])[0]))
         is_cut = cuts(latest, found)
         turns = () if is_cut else tuple(turn for turn in prefix if turn.number >= state.segment_start)
         told = "no earlier user turn" if found is None else f"cosine {found:.2f} against {threshold:g}"

@@ -1,7 +1,7 @@
 """What a rewriter is shown, and what a design remembers of a conversation between two messages."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from builder.core.records import Entity, Turn
 
@@ -32,6 +32,19 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class Thread:
+    """The turns of a conversation that are about one subject, wherever they stand.
+
+    Attributes:
+        turns: Their numbers, ascending.
+        total: Sum of their unit vectors; answers count for less.
+    """
+
+    turns: tuple[int, ...]
+    total: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """A design's memory after some turn. An immutable value: stepping gives a new one.
 
@@ -40,6 +53,7 @@ class State:
         slots: One per entity, in order of introduction (liveness).
         segment_start: First turn of the current segment (segments).
         total: Sum of the unit vectors of the segment's user turns (segments).
+        threads: One per subject, the one talked about last at the end (threads).
         needed: Turns that the message needs, from labels (oracle only: production cannot know them).
     """
 
@@ -47,6 +61,7 @@ class State:
     slots: tuple[Slot, ...] = ()
     segment_start: int = 1
     total: tuple[float, ...] = ()
+    threads: tuple[Thread, ...] = ()
     needed: tuple[int, ...] = ()
 
 
@@ -91,7 +106,7 @@ Step = Callable[[State, Turn, Report], State]
 
 def keep_turn(state: State, turn: Turn, _report: Report) -> State:
     """The step of a design that remembers nothing but where it is."""
-    return State(turn.number, state.slots, state.segment_start, state.total, state.needed)
+    return replace(state, turn=turn.number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,28 @@
+"""Word vectors that need no model: what runs everywhere, and the floor that a model is compared with."""
+
+import zlib
+from collections.abc import Sequence
+
+from builder.text.language import detect
+from builder.text.lexicon import lexicon
+from builder.text.words import content_words
+
+WIDTH = 512
+
+
+def word_vectors(texts: Sequence[str]) -> list[tuple[float, ...]]:
+    """Counts of each text's words with content, hashed to 512 places; a name or code counts double.
+
+    Sees shared words only: two turns about one subject in different words are strangers to it (the cosine of their
+    vectors is 0).
+    """
+    return [_counted(text) for text in texts]
+
+
+def _counted(text: str) -> tuple[float, ...]:
+    lex = lexicon(detect(text))
+    counts = [0.0] * WIDTH
+    for word in content_words(text, lex):
+        if word.key not in lex.generic:
+            counts[zlib.crc32(word.key.encode()) % WIDTH] += 2.0 if word.is_name else 1.0
+    return tuple(counts)
