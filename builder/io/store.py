@@ -79,9 +79,23 @@ def read_json(path: Path, what: str = "file") -> Any:
         raise BuilderError(str(path), f"not JSON ({error})", "correct the file or write it again") from None
 
 
+def iter_lines(path: Path, what: str = "file") -> Iterator[bytes]:
+    """The lines of `path`, one at a time, so that a file need not fit in memory.
+
+    Raises:
+        BuilderError: It does not exist or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        reason = "is a folder" if path.is_dir() else error.strerror or type(error).__name__
+        raise BuilderError(str(path), f"cannot read the {what} ({reason})", "check the path") from None
+
+
 def iter_jsonl(path: Path, what: str = "file") -> Iterator[tuple[int, Any | Problem]]:
     """Each line of `path` as (line number, value); a line that is not JSON is given as a Problem. Blank lines are passed over."""
-    for number, line in enumerate(read_bytes(path, what).split(b"\n"), start=1):
+    for number, line in enumerate(iter_lines(path, what), start=1):
         if not line.strip():
             continue
         try:
