@@ -39,14 +39,33 @@ async def ask_in_batches(
     The id of an open batch is written down before anything is waited for, so that a rerun waits for the same batch.
 
     Raises:
-        BuilderError: The provider rejects a batch, or the next call might cross the bound on cost.
+        BuilderError: The provider has no batches, is not reached or rejects one, or the next call might cross the bound
+            on cost.
     """
-    patient, left_over = client.with_options(max_retries=6), folder / "batch.json"
+    import openai
+
+    try:
+        await _ask(client.with_options(max_retries=6), calls, settings, journal, folder, poll_s)
+    except openai.APIError as error:
+        status = getattr(error, "status_code", type(error).__name__)
+        fix = "run again to go on with the open batch, or set batch to false"
+        raise BuilderError("[model] batch", f"the batch endpoint failed ({status})", fix) from None
+
+
+async def _ask(
+    client: Any,
+    calls: Mapping[str, Request],
+    settings: ModelSettings,
+    journal: Journal,
+    folder: Path,
+    poll_s: float,
+) -> None:
+    left_over = folder / "batch.json"
     if left_over.is_file():
         open_batch = read_json(left_over, "open batch")
-        name = open_batch["id"] or await _find(patient, open_batch["mark"])
+        name = open_batch["id"] or await _find(client, open_batch["mark"])
         if name:
-            await _fetch(patient, name, open_batch["prompts"], settings, journal, left_over, poll_s)
+            await _fetch(client, name, open_batch["prompts"], settings, journal, left_over, poll_s)
     tries: dict[str, int] = dict.fromkeys(calls, 0)
     while waiting := [key for key in calls if key not in journal.rows and tries[key] < ROUNDS]:
         part = _affordable(waiting, calls, settings, journal)
@@ -54,9 +73,9 @@ async def ask_in_batches(
         mark = digest([part, len(journal.rows)])[:32]
         # Written before and after the batch is made: a kill in between leaves a mark to find it by.
         write_json(left_over, {"id": "", "mark": mark, "prompts": versions})
-        name = await _send(patient, {key: calls[key] for key in part}, settings, mark)
+        name = await _send(client, {key: calls[key] for key in part}, settings, mark)
         write_json(left_over, {"id": name, "mark": mark, "prompts": versions})
-        await _fetch(patient, name, versions, settings, journal, left_over, poll_s)
+        await _fetch(client, name, versions, settings, journal, left_over, poll_s)
         for key in part:
             tries[key] += 1
     for key, request in calls.items():

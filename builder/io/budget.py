@@ -14,7 +14,7 @@ CHARACTERS_PER_TOKEN = 4.0
 TOKENS_PER_OTHER_CHARACTER = 0.7
 """Of other scripts and accented letters."""
 
-OUTPUT_TOKENS = 170
+OUTPUT_TOKENS = 150
 """Tokens of a usual answer, until answers to the same prompt have been seen."""
 
 _CAUTION = 1.6
