@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import onnx
@@ -12,6 +13,7 @@ from safetensors.torch import load_file
 from builder.core.errors import BuilderError
 from builder.core.hashing import digest_bytes
 from builder.model.encoder import SHIPPED, check_files
+from builder.model.training.export import export
 from builder.model.training.network import Reader, Shape, load_base, start_marks
 
 MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -63,6 +65,13 @@ def new_reader(base: Base, seed: int) -> Reader:
     pieces = Tokenizer.from_file(str(base.tokenizer_file)).get_vocab()
     start_marks(reader, pieces["user"], pieces["answer"], [pieces[str(step)] for step in _STEPS])
     return reader
+
+
+def rounded(reader: Reader) -> Reader:
+    """The reader with its weights rounded to 8 bits and back, as a later stage starts from it."""
+    with TemporaryDirectory() as folder:
+        export(reader, Path(folder) / "reader.onnx")
+        return _from_graph(Path(folder) / "reader.onnx")
 
 
 def _from_graph(file: Path) -> Reader:

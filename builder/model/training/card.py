@@ -24,7 +24,7 @@ LIMITS = (
 
 def make_card(
     told: Sequence[Told],
-    recipe: Mapping[str, Any],
+    stages: Sequence[Mapping[str, Any]],
     folds: Sequence[Sequence[str]],
     data: Mapping[str, str],
     base: str,
@@ -46,7 +46,7 @@ def make_card(
         "use": USE,
         "limits": list(LIMITS),
         "n_follow_ups": len(told),
-        "recipe": dict(recipe),
+        "stages": [dict(stage) for stage in stages],
         "folds": [list(fold) for fold in folds],
         "data": dict(data),
         "base": base,
@@ -94,12 +94,11 @@ def to_markdown(card: Mapping[str, Any]) -> str:
     lines += ["", "## Limits", "", *(f"- {limit}" for limit in card["limits"])]
     if card.get("tried"):
         lines += ["", "## Tried", "", *(f"- {line}" for line in card["tried"])]
-    recipe = ", ".join(f"{name} {value}" for name, value in card["recipe"].items())
-    lines += ["", "## Making", "", f"Base SHA-256 {card['base']}. Recipe: {recipe}.", ""]
-    lines += [
-        "Folds: " + "; ".join(", ".join(fold) or "conversations by hash" for fold in card["folds"]) + ".",
-        "",
-    ]
+    lines += ["", "## Making", "", f"Base: SHA-256 {card['base']}.", ""]
+    for number, stage in enumerate(card["stages"], 1):
+        lines.append(f"{number}. " + ", ".join(f"{name} {value}" for name, value in stage.items() if value))
+    folds = "; ".join(", ".join(fold) or "conversations by hash" for fold in card["folds"])
+    lines += ["", f"Folds: {folds}.", ""]
     return "\n".join(lines)
 
 

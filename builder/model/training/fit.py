@@ -20,7 +20,7 @@ _FORM_WEIGHT, _STRATUM_WEIGHT, _ANTECEDENT_WEIGHT, _SUBJECT_WEIGHT = 0.6, 1.0, 0
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a model is trained; the defaults are the shipped recipe.
+    """How one stage of training goes; the shipped stages stand in weights/recipe.json.
 
     Attributes:
         epochs: Passes over the fully labelled examples.
@@ -36,6 +36,7 @@ class Recipe:
         partial: Partially labelled examples per epoch, drawn anew each time.
         average: Decay of the running mean of the weights, per step; 0 for none.
         seed: Of initial heads, order and augmentation.
+        without: Sources that this stage does not read.
     """
 
     epochs: int = 3
@@ -51,6 +52,7 @@ class Recipe:
     partial: int = 600
     average: float = 0.99
     seed: int = 1
+    without: tuple[str, ...] = ()
 
 
 def loss_of(out: tuple[Tensor, Tensor], batch: Mapping[str, Tensor], smoothing: float) -> Tensor:

@@ -17,7 +17,7 @@ from builder.model.evidence import Scores
 from builder.model.pieces import Vocabulary
 from builder.model.rendering import Rendering, render
 from builder.model.training.augment import augment
-from builder.model.training.base import Base, new_reader
+from builder.model.training.base import Base, new_reader, rounded
 from builder.model.training.batches import Row, target_row
 from builder.model.training.combine import Scored, calibrate, fit_decisions
 from builder.model.training.examples import Example
@@ -54,7 +54,7 @@ def cross_score(
     data: TrainingSet,
     base: Base,
     vocabulary: Vocabulary,
-    recipe: Recipe,
+    stages: Sequence[Recipe],
     work: Path,
     report: Report,
     folds: Sequence[int] | None = None,
@@ -67,12 +67,12 @@ def cross_score(
     found: dict[str, Scores] = {}
     for n in range(len(data.folds)) if folds is None else folds:
         held = [example for example in data.full if data.fold_of(example) == n]
-        key = digest([asdict(recipe), n, [e.id for e in data.full], base.digest])[:12]
+        key = digest([[asdict(stage) for stage in stages], n, [e.id for e in data.full], base.digest])[:12]
         file = work / f"fold-{n}-{key}.json"
         if not file.is_file() and held:
             kept = [example for example in data.full if data.fold_of(example) != n]
             partial = [example for example in data.partial if example.source not in data.folds[n]]
-            reader = train_reader(kept, partial, base, vocabulary, recipe, report)
+            reader = train_in_stages(kept, partial, base, vocabulary, stages, report)
             graph = work / f"fold-{n}-{key}.onnx"
             scores = score_with(reader, held, vocabulary, graph)
             file.write_text(json.dumps({e.id: _to_lists(s) for e, s in zip(held, scores, strict=True)}))
@@ -82,15 +82,34 @@ def cross_score(
     return found
 
 
-def train_reader(
+def train_in_stages(
     full: Sequence[Example],
     partial: Sequence[Example],
     base: Base,
     vocabulary: Vocabulary,
+    stages: Sequence[Recipe],
+    report: Report,
+) -> Reader:
+    """A reader trained stage after stage, each going on from the 8-bit weights of the one before."""
+    reader = new_reader(base, stages[0].seed)
+    for n, stage in enumerate(stages):
+        if n:
+            reader = rounded(reader)
+        kept = [example for example in full if example.source not in stage.without]
+        extra = [example for example in partial if example.source not in stage.without]
+        reader = train_reader(reader, kept, extra, vocabulary, stage, report)
+    return reader
+
+
+def train_reader(
+    reader: Reader,
+    full: Sequence[Example],
+    partial: Sequence[Example],
+    vocabulary: Vocabulary,
     recipe: Recipe,
     report: Report,
 ) -> Reader:
-    """A reader fine-tuned on `full` and a fresh draw of `partial` each epoch."""
+    """The reader fine-tuned on `full` and a fresh draw of `partial` each epoch."""
     renderings: dict[str, Rendering] = {}
     chances = _draw_chances(partial)
 
@@ -112,7 +131,7 @@ def train_reader(
             rows += [row(partial[i]) for i in rng.choice(len(partial), drawn, replace=False, p=chances)]
         return rows
 
-    return fit(new_reader(base, recipe.seed), rows_of_epoch, recipe, report)
+    return fit(reader, rows_of_epoch, recipe, report)
 
 
 def score_with(
@@ -136,15 +155,25 @@ def scored_examples(data: TrainingSet, scores: dict[str, Scores], vocabulary: Vo
     ]
 
 
-def tell_out_of_fold(data: TrainingSet, scored: Sequence[Scored]) -> list[Told]:
-    """Readings whose decisions and calibration, too, were fitted without the example's fold."""
+def tell_out_of_fold(scored: Sequence[Scored]) -> list[Told]:
+    """Readings whose decisions and calibration, too, saw nothing of their source.
+
+    With a single source, nothing of their fifth of the conversations.
+    """
+    sources = sorted({s.example.source for s in scored})
     told: list[Told] = []
-    for n in range(len(data.folds)):
-        held = [s for s in scored if data.fold_of(s.example) == n]
-        kept = [s for s in scored if data.fold_of(s.example) != n]
+    for part in range(5) if len(sources) == 1 else range(len(sources)):
+        held = [s for s in scored if _part(s, sources) == part]
+        kept = [s for s in scored if _part(s, sources) != part]
         if held and kept:
             told += tell(held, calibrated_decisions(kept))
     return told
+
+
+def _part(scored: Scored, sources: Sequence[str]) -> int:
+    if len(sources) == 1:
+        return rank(2, scored.example.transcript.id) % 5
+    return sources.index(scored.example.source)
 
 
 def calibrated_decisions(scored: Sequence[Scored], parts: int = 5) -> Decisions:

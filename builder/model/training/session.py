@@ -19,7 +19,7 @@ from builder.model.training.run import (
     cross_score,
     scored_examples,
     tell_out_of_fold,
-    train_reader,
+    train_in_stages,
     write_model,
 )
 from builder.model.training.sources import choose_folds, data_digests, read_sources, transcripts_beside
@@ -49,21 +49,21 @@ def train_model(plan: Plan, report: Report) -> dict[str, Any]:
     """
     shipped = json.loads(RECIPE.read_text(encoding="utf-8"))
     base = find_base(plan.base)
-    recipe = _recipe(shipped["recipe"], plan, base)
+    stages = _stages(shipped["stages"], plan, base)
     full = read_sources(plan.labels, plan.transcripts)
     partial = read_public(plan.public) if plan.public else []
     data = TrainingSet(tuple(full), tuple(partial), choose_folds(full, shipped["folds"]))
     vocabulary = load_vocabulary(base.tokenizer_file, base.stop_words_file)
     work = plan.work or plan.out / "work"
     work.mkdir(parents=True, exist_ok=True)
-    scores = cross_score(data, base, vocabulary, recipe, work, report)
+    scores = cross_score(data, base, vocabulary, stages, work, report)
     scored = scored_examples(data, scores, vocabulary)
-    told = tell_out_of_fold(data, scored)
-    reader = train_reader(data.full, data.partial, base, vocabulary, recipe, report)
+    told = tell_out_of_fold(scored)
+    reader = train_in_stages(data.full, data.partial, base, vocabulary, stages, report)
     files = [*plan.labels, *(plan.transcripts or map(transcripts_beside, plan.labels))]
     card = make_card(
         told,
-        recipe=asdict(recipe),
+        stages=[asdict(stage) for stage in stages],
         folds=[sorted(fold) for fold in data.folds],
         data={**data_digests(files), "partial": digest([e.id for e in partial])},
         base=base.digest,
@@ -72,10 +72,13 @@ def train_model(plan: Plan, report: Report) -> dict[str, Any]:
     return card
 
 
-def _recipe(shipped: dict[str, Any], plan: Plan, base: Base) -> Recipe:
-    """The shipped recipe; from a model that was trained before, a third of the learning rate."""
-    recipe = Recipe(**shipped)
-    recipe = replace(
-        recipe, epochs=plan.epochs or recipe.epochs, seed=recipe.seed if plan.seed is None else plan.seed
-    )
-    return recipe if base.digest == MINILM else replace(recipe, rate=recipe.rate / 3)
+def _stages(shipped: list[dict[str, Any]], plan: Plan, base: Base) -> list[Recipe]:
+    """The shipped stages; from a model that was trained before, the last one alone, with a third of the rate."""
+    stages = [Recipe(**{**row, "without": tuple(row.get("without", ()))}) for row in shipped]
+    if base.digest != MINILM:
+        stages = [replace(stages[-1], rate=stages[-1].rate / 3)]
+    if plan.epochs is not None:
+        stages = [replace(stage, epochs=plan.epochs) for stage in stages]
+    if plan.seed is not None:
+        stages = [replace(stage, seed=plan.seed + n) for n, stage in enumerate(stages)]
+    return stages
