@@ -8,7 +8,7 @@ from builder.core.records import Aliases, FollowUp, Item, Terms, Turn
 from builder.core.rows import Row, aliases_from_row
 from builder.core.taxonomy import ITEM_STRATA, d_live, right_windows, window_is_right
 from builder.scope.segments import make_segments
-from builder.scope.shown import SAID_NOTHING, Embed, State
+from builder.scope.shown import SAID_NOTHING, Embed, FindEntities, State
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))
 
@@ -246,10 +246,10 @@ def cut_table(
     cases: Sequence[Case],
     embed: Embed,
     thresholds: Sequence[float] = THRESHOLDS,
-    wording: bool = False,
+    find: FindEntities | None = None,
 ) -> list[Cut]:
     """What cutting by cosine with the centroid does at each threshold; the right one per product is a guess otherwise."""
-    return [_cut_at(conversations, cases, embed, threshold, wording) for threshold in thresholds]
+    return [_cut_at(conversations, cases, embed, threshold, find) for threshold in thresholds]
 
 
 def _cut_at(
@@ -257,9 +257,9 @@ def _cut_at(
     cases: Sequence[Case],
     embed: Embed,
     threshold: float,
-    wording: bool,
+    find: FindEntities | None,
 ) -> Cut:
-    design = make_segments("segments", embed, threshold, wording)
+    design = make_segments("segments", embed, threshold, find)
     starts: dict[tuple[str, int], tuple[int, int]] = {}
     n_cuts = 0
     for name, turns in conversations.items():

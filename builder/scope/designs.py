@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from builder.core.errors import USAGE, BuilderError, unknown_name
 from builder.core.records import Turn
 from builder.scope.liveness import Horizons, make_liveness
-from builder.scope.segments import THRESHOLD, make_flag_segments, make_segments
+from builder.scope.segments import THRESHOLD, WORDING_THRESHOLD, make_flag_segments, make_segments
 from builder.scope.shown import SAID_NOTHING, Design, Embed, FindEntities, Report, Shown, State, lay_out
 from builder.scope.threads import THRESHOLD as THREAD_THRESHOLD
 from builder.scope.threads import make_threads
@@ -58,16 +58,15 @@ def _segments(name: str, argument: str, tools: Tools) -> Design:
     kind, _, value = argument.partition(",")
     if kind == "flag" and not value:
         return make_flag_segments(name)
-    wording = kind == "wording"
     fix = "write segments, segments:0.5, segments:wording[,0.5] or segments:flag"
-    return make_segments(
-        name, tools.embed, _threshold(name, value if wording else argument, THRESHOLD, fix), wording
-    )
+    if kind == "wording":
+        return make_segments(name, tools.embed, _threshold(name, value, WORDING_THRESHOLD, fix), tools.find)
+    return make_segments(name, tools.embed, _threshold(name, argument, THRESHOLD, fix))
 
 
 def _threads(name: str, argument: str, tools: Tools) -> Design:
     fix = "write threads or threads:0.3"
-    return make_threads(name, tools.embed, _threshold(name, argument, THREAD_THRESHOLD, fix))
+    return make_threads(name, tools.embed, tools.find, _threshold(name, argument, THREAD_THRESHOLD, fix))
 
 
 def _threshold(name: str, given: str, default: float, fix: str) -> float:

@@ -1,11 +1,13 @@
 """What a message lacks, by its wording, and which of the shown things fills the gap."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from builder.core.records import Entity, Turn
 from builder.core.terms import key, occurs
 from builder.scope.shown import FindEntities, Shown
+from builder.scope.wording import SHORT
 from builder.text.cues import Cues, read_cues
 from builder.text.entities import COMMON
 from builder.text.language import detect
@@ -14,6 +16,9 @@ from builder.text.words import content_words
 
 PLACES = frozenset({"region", "place", "location", "city", "country", "site", "building", "room"})
 """Types that "there" can stand for, where one is known."""
+
+SUBJECT_WORDS = 2
+"""Words of the last exchange's subject that stand in for what the message leaves out."""
 
 MOST_WORDS = 6
 """Words of an earlier question that a fragment inherits at most."""
@@ -84,12 +89,14 @@ def _fill(scene: _Scene) -> list[str]:
         return _selected(scene)
     described = _described(scene)
     if cues.pronoun:
-        return described or _referent(scene)
+        return [*(described or _referent(scene)), *_subject(scene)]
     if cues.pivot_marker:
         return described
     if cues.ellipsis or cues.is_bare or cues.correction or cues.n_content < 2:
-        return _continued(scene)
-    return described
+        return [*_continued(scene), *_subject(scene)]
+    if described or (not scene.own and cues.n_content <= SHORT):
+        return [*(described or _others(scene.by_salience(), ())), *_subject(scene)]
+    return []
 
 
 def _selected(scene: _Scene) -> list[str]:
@@ -150,6 +157,25 @@ def _continued(scene: _Scene) -> list[str]:
     if scene.cues.is_bare or not scene.cues.n_content:
         return [*_others(shown, set()), *_asked(scene, set())]
     return _others(shown, scene.own_types) or _asked(scene, scene.own_types)
+
+
+def _subject(scene: _Scene) -> list[str]:
+    """The words that the last shown exchange is about: those that question and answer share, else the first ones said.
+
+    Names are left to the entities.
+    """
+    counts: Counter[str] = Counter()
+    first: dict[str, tuple[int, int, str]] = {}
+    for age, (turn, named) in enumerate(zip(scene.turns[-2:], scene.named[-2:], strict=True)):
+        parts = {part for entity in named for part in key(entity.name).split()}
+        for place, word in enumerate(content_words(turn.content, scene.lex)):
+            if word.key in scene.lex.generic or word.key in parts or word.is_number:
+                continue
+            if first.get(word.key, (-1, 0, ""))[0] != age:
+                counts[word.key] += 1
+            first[word.key] = (age, first[word.key][1] if word.key in first else place, word.text)
+    ranked = sorted(counts, key=lambda k: (-counts[k], first[k][1], k))
+    return [first[k][2] for k in ranked][:SUBJECT_WORDS]
 
 
 def _others(entities: Sequence[Entity], without: Iterable[str]) -> list[str]:

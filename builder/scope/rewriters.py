@@ -1,12 +1,12 @@
 """Rewriters that need no model: each sees the latest message and what a design shows, and nothing else."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from builder.core.errors import unknown_name
-from builder.core.records import Entity, Turn
-from builder.core.terms import occurs
+from builder.core.records import Entity
+from builder.core.terms import key, occurs
 from builder.scope.resolve import missing_things
 from builder.scope.shown import SAID_NOTHING, FindEntities, Report, Shown, estimate_tokens
 from builder.text.cues import read_cues, strip_openers
@@ -49,13 +49,12 @@ def expand(latest: str, shown: Shown, find: FindEntities) -> Rewritten:
     """The message with the most salient terms of what is shown behind it: classic expansion by history.
 
     A term's salience is how often the shown turns hold it, twice as much for a name or code; ties go to the more recent.
-    Shown slots come first. The message itself is never judged, so it is expanded even where it is complete.
+    A shown slot counts as one more mention. The message is never judged: it is expanded even where it is complete.
     Source: historical query expansion as in Lin et al., Multi-stage conversational passage retrieval, TOIS 2021.
     """
     lex = lexicon(detect(" ".join([latest, *(turn.content for turn in shown.turns)])))
-    named = [slot.name for slot in sorted(shown.entities, key=lambda s: -s.mentioned)]
     added: list[str] = []
-    for term in (*named, *_salient(shown.turns, lex)):
+    for term in _salient(shown, lex):
         if len(added) == EXPANSION:
             break
         if not occurs(term, latest) and not any(occurs(term, other) for other in added):
@@ -63,16 +62,19 @@ def expand(latest: str, shown: Shown, find: FindEntities) -> Rewritten:
     return _measured(latest, shown, " ".join([latest, *added]), find)
 
 
-def _salient(turns: Sequence[Turn], lex: Lexicon) -> list[str]:
+def _salient(shown: Shown, lex: Lexicon) -> list[str]:
     counts: Counter[str] = Counter()
     last: dict[str, tuple[int, str]] = {}
-    for turn in turns:
+    for slot in shown.entities:
+        counts[key(slot.name)] += NAME_WEIGHT
+        last[key(slot.name)] = (slot.mentioned, slot.name)
+    for turn in shown.turns:
         for word in content_words(turn.content, lex):
             if word.key not in lex.generic and not word.is_number:
                 counts[word.key] += NAME_WEIGHT if word.is_name else 1
                 last[word.key] = (turn.number, word.text)
-    ranked = sorted(counts, key=lambda key: (-counts[key], -last[key][0], key))
-    return [last[key][1] for key in ranked]
+    ranked = sorted(counts, key=lambda k: (-counts[k], -last[k][0], k))
+    return [last[k][1] for k in ranked]
 
 
 def resolve(latest: str, shown: Shown, find: FindEntities) -> Rewritten:

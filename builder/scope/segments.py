@@ -5,13 +5,14 @@ from dataclasses import replace
 from math import sqrt
 
 from builder.core.records import Turn
-from builder.scope.shown import Design, Embed, Report, Shown, State, lay_out
-from builder.text.cues import read_cues
-from builder.text.language import detect
-from builder.text.lexicon import lexicon
+from builder.scope.shown import Design, Embed, FindEntities, Report, Shown, State, lay_out
+from builder.scope.wording import Wording, read_wording
 
 THRESHOLD = 0.55
 """Cosine with the segment's centroid below which a user turn opens a new segment."""
+
+WORDING_THRESHOLD = 0.2
+"""The same where wording decides first: what is left are complete messages, whose words vary more."""
 
 
 def cosine(left: Sequence[float], right: Sequence[float]) -> float:
@@ -32,35 +33,34 @@ def joined(total: Sequence[float], vector: Sequence[float]) -> tuple[float, ...]
     return tuple(a + b for a, b in zip(total, vector, strict=True)) if total else tuple(vector)
 
 
-def wording_decides(text: str) -> bool | None:
+def wording_decides(wording: Wording) -> bool | None:
     """Whether the wording alone says that a message opens a segment: True, False, or None when it does not say.
 
-    An announced change opens one. A message that points back or is a mere fragment belongs to the segment it points
-    into, however far its few words lie from the centroid; an announced return needs more than the last segment.
+    An announced change opens one. A message that goes on with what was said belongs to the segment it goes on with,
+    however far its few words lie from the centroid.
     """
-    cues = read_cues(text, lexicon(detect(text)))
-    if cues.pivot_marker:
+    if wording.announces:
         return True
-    if cues.pronoun or cues.selector or cues.ellipsis or cues.is_bare or cues.correction or cues.not_a_query:
-        return False
-    return False if cues.n_content < 2 else None
+    return False if wording.goes_on else None
 
 
-def make_segments(name: str, embed: Embed, threshold: float = THRESHOLD, wording: bool = False) -> Design:
+def make_segments(
+    name: str, embed: Embed, threshold: float = THRESHOLD, find: FindEntities | None = None
+) -> Design:
     """The design that cuts where a user turn lies far from the centroid of the current segment.
 
     Args:
         name: Name of the design.
         embed: Gives the vectors.
         threshold: Least cosine with the centroid that keeps a turn in its segment.
-        wording: Let `wording_decides` overrule the cosine.
+        find: The extractor; where it is given, `wording_decides` overrules the cosine.
     """
 
     def similarity(state: State, vector: Sequence[float]) -> float | None:
         return cosine(state.total, vector) if state.total else None
 
     def cuts(text: str, found: float | None) -> bool:
-        said = wording_decides(text) if wording else None
+        said = wording_decides(read_wording(text, find)) if find else None
         return found is not None and (found < threshold if said is None else said)
 
     def step(state: State, turn: Turn, _report: Report) -> State:
@@ -79,7 +79,7 @@ def make_segments(name: str, embed: Embed, threshold: float = THRESHOLD, wording
         start = "a new segment opens here" if is_cut else f"segment since turn {state.segment_start}"
         return Shown(turns, (), lay_out(latest, turns), f"{told}: {start}")
 
-    by = "cosine and wording" if wording else "cosine"
+    by = "cosine and wording" if find else "cosine"
     return Design(name, show, step, False, f"turns since the last cut by {by}, threshold {threshold:g}")
 
 

@@ -5,26 +5,26 @@ from dataclasses import replace
 
 from builder.core.records import Turn
 from builder.scope.segments import cosine, joined, unit
-from builder.scope.shown import Design, Embed, Report, Shown, State, Thread, lay_out
-from builder.text.cues import Cues, read_cues
-from builder.text.language import detect
-from builder.text.lexicon import lexicon
+from builder.scope.shown import Design, Embed, FindEntities, Report, Shown, State, Thread, lay_out
+from builder.scope.wording import Wording, read_wording
 
 THRESHOLD = 0.15
 """Cosine from which a complete message belongs to a thread; for word vectors, where 0 is no shared word."""
+
+LAST_TURNS = 4
+"""Turns of the thread that are shown: a thread goes stale inside itself, too."""
 
 ANSWER_WEIGHT = 0.5
 """How much an answer counts in its thread's vector, against 1 for a user turn."""
 
 
 def choose_thread(
-    threads: Sequence[Thread], cues: Cues, vector: Sequence[float], threshold: float
+    threads: Sequence[Thread], wording: Wording, vector: Sequence[float], threshold: float
 ) -> int | None:
     """Place of the thread that a message belongs to, None for a new one. The last thread is the current one.
 
-    An announced return goes to the earlier thread most like it. A fragment or a message that points back stays where it
-    is, unless it shares words with an earlier thread and none with this one. A complete message goes to the thread most
-    like it, or opens one.
+    An announced return goes to the earlier thread most like it. A message that goes on stays where it is, unless it
+    shares words with an earlier thread and none with this one. Any other goes to the thread most like it, or opens one.
     """
     if not threads:
         return None
@@ -32,38 +32,32 @@ def choose_thread(
     current = len(threads) - 1
     best = max(range(len(threads)), key=lambda place: (likeness[place], place))
     earlier = max(range(current), key=lambda place: (likeness[place], place), default=current)
-    if cues.return_marker:
-        return earlier if likeness[earlier] > 0 or current == 0 else current
-    points = (
-        cues.pronoun
-        or cues.selector
-        or cues.ellipsis
-        or cues.is_bare
-        or cues.correction
-        or cues.n_content < 2
-    )
-    if cues.not_a_query or (points and not cues.pivot_marker):
-        strays = likeness[current] == 0 and likeness[best] >= threshold
-        return best if strays and not cues.not_a_query else current
-    if cues.pivot_marker:
-        return earlier if earlier != current and likeness[earlier] >= threshold else None
-    if likeness[current] >= threshold:
+    if wording.returns and wording.is_query:
+        return earlier if likeness[earlier] > 0 else current
+    if wording.goes_on:
+        strays = wording.is_query and likeness[current] == 0 and likeness[best] >= threshold
+        return best if strays else current
+    if likeness[current] >= threshold and not wording.announces:
         return current
-    return best if likeness[best] >= threshold else None
+    found = earlier if wording.announces else best
+    return (
+        found if likeness[found] >= threshold and found != (current if wording.announces else None) else None
+    )
 
 
-def make_threads(name: str, embed: Embed, threshold: float = THRESHOLD) -> Design:
+def make_threads(name: str, embed: Embed, find: FindEntities, threshold: float = THRESHOLD) -> Design:
     """The design that shows the turns of the thread the message belongs to.
 
     Args:
         name: Name of the design.
         embed: Gives the vectors.
+        find: The extractor.
         threshold: Cosine from which a complete message belongs to a thread.
     """
 
     def place_of(text: str, threads: Sequence[Thread]) -> tuple[int | None, tuple[float, ...]]:
         vector = unit(embed([text])[0])
-        return choose_thread(threads, read_cues(text, lexicon(detect(text))), vector, threshold), vector
+        return choose_thread(threads, read_wording(text, find), vector, threshold), vector
 
     def step(state: State, turn: Turn, _report: Report) -> State:
         threads = list(state.threads)
@@ -81,7 +75,7 @@ def make_threads(name: str, embed: Embed, threshold: float = THRESHOLD) -> Desig
         place, _ = place_of(latest, state.threads)
         if place is None:
             return Shown((), (), lay_out(latest), "a new thread opens here")
-        wanted = set(state.threads[place].turns)
+        wanted = set(state.threads[place].turns[-LAST_TURNS:])
         turns = tuple(turn for turn in prefix if turn.number in wanted)
         return Shown(turns, (), lay_out(latest, turns), f"thread {place + 1} of {len(state.threads)}")
 
