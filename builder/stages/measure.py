@@ -65,11 +65,13 @@ def measure_mix(
     weights = resample_weights(len(counts.predicted), settings.resamples, seed)
     method = _method(settings.correction, real, labels, confusion)
     machine = [f for f in real if f.labelled_by != "human"]
-    if method == "rogan_gladen" and 0 < len(machine) < len(real):
-        method, estimate = _beside_people(real, machine, settings, confusion, seed)
+    more = None
+    if method in ("rogan_gladen", "two_phase") and 0 < len(machine) < len(real):
+        method, estimate = _beside_people(real, machine, method, settings, confusion, labels, seed)
     else:
         method, estimate = _estimate(method, settings.correction, counts, weights, confusion, seed)
-    more = None if method in ("labels", "uncorrected") else second_labels_to_halve(counts, weights, estimate)
+        if method in ("rogan_gladen", "two_phase"):
+            more = second_labels_to_halve(counts, weights, estimate)
     return Mix(
         _rounded(counts, estimate),
         len(real),
@@ -132,15 +134,17 @@ def _estimate(
 def _beside_people(
     follow_ups: Sequence[FollowUp],
     machine: Sequence[FollowUp],
+    method: str,
     settings: MeasureSettings,
     confusion: Confusion | None,
+    labels: Mapping[str, str],
     seed: int,
 ) -> tuple[str, Estimate]:
     """Labels by people as they are, the classifier's corrected, in proportion; bounds in proportion too (on the wide side)."""
     people = [f for f in follow_ups if f.labelled_by == "human"]
-    counts = count_by_conversation(machine, {}, seed)
+    counts = count_by_conversation(machine, labels, seed)
     weights = resample_weights(len(counts.predicted), settings.resamples, seed)
-    method, corrected = _estimate("rogan_gladen", settings.correction, counts, weights, confusion, seed)
+    method, corrected = _estimate(method, settings.correction, counts, weights, confusion, seed)
     known = count_by_conversation(people, {}, seed)
     told = plain(known, resample_weights(len(known.predicted), settings.resamples, seed))
     part = len(people) / len(follow_ups)
