@@ -157,6 +157,7 @@ def _pattern(term: str) -> re.Pattern[str] | None:
     return re.compile(start + "".join(parts) + end, 0 if _is_case_sensitive(text) else re.IGNORECASE)
 
 
+@lru_cache(maxsize=8192)
 def _squeezed(text: str) -> Folded:
     """`text` in small letters without spaces and punctuation, for scripts written without spaces."""
     return _unzip(
@@ -175,17 +176,37 @@ def _unhyphenated(text: str) -> Folded:
     )
 
 
+@lru_cache(maxsize=8192)
+def _readings(text: str) -> tuple[tuple[str, Folded], ...]:
+    """`text` as terms of scripts with spaces are searched in it: as written and, where it has any, without hyphens.
+
+    Each with its small letters, in which most terms are ruled out at once.
+    """
+    readings = [_folded(text), _unhyphenated(text)] if "-" in text else [_folded(text)]
+    shown = ((_SPACELESS_CHAR.sub(_STAND_IN, folded), places) for folded, places in readings)
+    return tuple((reading[0].lower(), reading) for reading in shown)
+
+
+@lru_cache(maxsize=16384)
+def _needle(term: str) -> str:
+    """Small letters that every text with `term` holds; "" when there are none to be sure of."""
+    first = _WORD.search(normalise(term))
+    return (
+        singular(first.group())[:3].lower()
+        if first and first.group().isascii() and first.group().isalpha()
+        else ""
+    )
+
+
 def _find(term: str, text: str) -> list[tuple[int, int]]:
     if has_spaceless_script(term):
         needle = _squeezed(term)[0]
         pattern = re.compile(re.escape(needle)) if needle else None
         readings = [_squeezed(text)]
     else:
-        pattern = _pattern(term)
-        readings = [_folded(text)]
-        if term.isalpha() and "-" in text:
-            readings.append(_unhyphenated(text))
-        readings = [(_SPACELESS_CHAR.sub(_STAND_IN, folded), places) for folded, places in readings]
+        pattern, needle = _pattern(term), _needle(term)
+        listed = _readings(text) if term.isalpha() else _readings(text)[:1]
+        readings = [reading for small, reading in listed if needle in small]
     if pattern is None:
         return []
     for folded, places in readings:
