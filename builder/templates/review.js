@@ -226,7 +226,13 @@ async function open(at, focus = true) {
   paintDirty();
   if (draft) await changed();
   setDisabled(false);
-  if (focus) { by("main").focus({ preventScroll: true }); scrollTo(0, 0); }
+  if (focus) {
+    by("main").focus({ preventScroll: true });
+    // What is asked stands at the end: a long conversation is read from there upwards.
+    scrollTo(0, 0);
+    document.querySelector(".turn.last").scrollIntoView({ block: "nearest" });
+    document.querySelector(".side").scrollTop = 0;
+  }
 }
 
 function setDisabled(done) {
@@ -273,9 +279,9 @@ async function send(body, done) {
     const kept = await ask("/api/decide", body);
     state.queue.items[state.at][1] = kept.decision;
     state.drafts.delete(body.id);
+    await onward(state.at + 1);
     paintProgress();
     say(`${done(kept.decision)} ${by("count").textContent}.`);
-    await onward(state.at + 1);
   } catch (error) {
     if (error.problems) refuse(error.problems);
     else if (!["offline", "refused"].includes(error.message)) throw error;
@@ -316,8 +322,8 @@ async function undo() {
     if (!id) { say("Nothing to undo in this pass."); return; }
     const at = state.queue.items.findIndex(([name]) => name === id);
     state.queue = await ask("/api/queue");
-    paintProgress();
     if (at >= 0) await open(at);
+    paintProgress();
     say("Undone; the item is open again.");
   } catch (error) {
     if (!["offline", "refused"].includes(error.message)) throw error;

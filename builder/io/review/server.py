@@ -18,6 +18,8 @@ def open_port(port: int) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((LOOPBACK, port))
+        # The address is printed before the server is up: who comes early waits instead of being refused.
+        opened.listen(64)
     except OSError as error:
         opened.close()
         raise BuilderError(
