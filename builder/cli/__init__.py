@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "adjudicate": ("builder.cli.adjudicate:adjudicate", "Second labels for follow-ups by a language model"),
     "prompt": ("builder.cli.adjudicate:prompt", "Print what would be sent to the model for one follow-up"),
     "show": ("builder.cli.show:show", "One item as a conversation, with its labels, its proof and why it was chosen"),
+    "redact": ("builder.cli.redact:redact", "The same conversations without private values"),
     "review": ("builder.cli.review:review", "A local page to accept, edit or reject items; agreement of two readers"),
     "passages": ("builder.cli.passages:passages", "The passages that an export carries, as a corpus"),
     "ceiling": ("builder.cli.ceiling:ceiling", "What any window, segmentation or liveness could reach, with no model"),

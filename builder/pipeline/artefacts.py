@@ -10,7 +10,7 @@ from typing import Any
 from builder import __version__
 from builder.core.hashing import digest
 from builder.core.mix import Mix, Quota, Quotas, Share
-from builder.core.records import Candidate, Dropped, FollowUp, Transcript
+from builder.core.records import Candidate, Dropped, Entity, FollowUp, Transcript
 from builder.core.rows import (
     Row,
     follow_up_from_row,
@@ -84,6 +84,7 @@ CODECS: dict[str, tuple[Callable[[Any], Row], Callable[[Row], Any]]] = {
     "quotas": (quotas_to_row, quotas_from_row),
     "candidates": (pointer_to_row, pointer_from_row),
     "items": (item_to_row, item_from_row),
+    "entities": (asdict, lambda row: Entity(row["name"], row["type"], tuple(row["aliases"]))),
     "dropped": (asdict, lambda row: Dropped(**row)),
     "facts": (dict, dict),
 }

@@ -14,7 +14,7 @@ from builder.io.engine import run
 from builder.io.shards import Shard, records
 from builder.io.source import Plan, plan_shards
 from builder.pipeline.sources import Sources
-from builder.stages.read import detect_format, read_placed
+from builder.stages.read import detect_format, read_outlines, read_placed
 from builder.stages.sample import (
     CLASH,
     LISTED,
@@ -101,7 +101,7 @@ def scan_shard(numbered: tuple[int, Shard], read: ReadSettings, sample: SampleSe
     """What one shard says about its conversations."""
     number, shard = numbered
     opened = records(shard, read.max_record_mb << 20)
-    return scan_conversations(read_placed(opened, shard.kind, read, shard.part), sample, seed, number)
+    return scan_conversations(read_outlines(opened, shard.kind, read, shard.part), sample, seed, number)
 
 
 def _fetch(plan: Plan, choice: Choice, read: ReadSettings, seed: int, workers: int) -> list[Transcript]:

@@ -71,7 +71,8 @@ def log_catalogue(sources: Sources, transcripts: Sequence[Transcript]) -> Catalo
 
 def classify(sources: Sources, given: Given) -> Made:
     """Labels for every follow-up."""
-    follow_ups = read_follow_ups(sources, given["transcripts"], given["transcripts"])
+    catalogue = log_catalogue(sources, given["transcripts"])
+    follow_ups = read_follow_ups(sources, given["transcripts"], catalogue)
     labelled = Counter(f.labelled_by for f in follow_ups)
     facts = {
         "method": sources.settings.classify.method,
@@ -79,19 +80,18 @@ def classify(sources: Sources, given: Given) -> Made:
         "labelled_by": dict(sorted(labelled.items())),
         "unseen_turns": sum(len(f.unseen_turns) for f in follow_ups),
     }
-    return {"follow_ups": follow_ups, "classify_facts": [facts]}
+    return {"follow_ups": follow_ups, "catalogue": list(catalogue.entities), "classify_facts": [facts]}
 
 
 def read_follow_ups(
     sources: Sources,
     transcripts: Sequence[Transcript],
-    log: Sequence[Transcript],
+    catalogue: Catalogue,
     labels: Mapping[tuple[str, int], Mapping[str, Any]] | None = None,
 ) -> list[FollowUp]:
-    """Follow-ups of `transcripts` as the classifier in use reads them; `log` gives the names of things."""
+    """Follow-ups of `transcripts` as the classifier in use reads them; labels by people stand unless others are given."""
     from builder.stages.classify import classify_follow_ups
 
-    catalogue = log_catalogue(sources, log)
     settings = sources.settings.classify
     reader = make_reader(settings, catalogue, sources.work / "readings", sources.workers, sources.progress)
     known = sources.labels if labels is None else labels
@@ -126,7 +126,7 @@ def measure(sources: Sources, given: Given) -> Made:
 
 def best_labels(given: Given) -> list[FollowUp]:
     """Every follow-up with its best label: the second one where there is one."""
-    second = {follow_up.id: follow_up for follow_up in given["second"]}
+    second: dict[str, FollowUp] = {follow_up.id: follow_up for follow_up in given["second"]}
     return [second.get(follow_up.id, follow_up) for follow_up in given["follow_ups"]]
 
 
@@ -147,7 +147,7 @@ def synthesize(sources: Sources, given: Given) -> Made:
 
     quotas: Quotas = given["quotas"][0]
     transcripts, follow_ups, dropped = fill_shortage(
-        sources, given["transcripts"], best_labels(given), quotas
+        sources, given["transcripts"], Catalogue(tuple(given["catalogue"])), best_labels(given), quotas
     )
     return {"synthetic": transcripts, "synthetic_follow_ups": follow_ups, "synthesize_dropped": dropped}
 
@@ -166,7 +166,13 @@ def draw(sources: Sources, given: Given) -> Made:
         for r in results
         if not isinstance(r, Dropped)
     ]
-    return {"candidates": pointers, "draw_dropped": [r for r in results if isinstance(r, Dropped)]}
+    dropped = [r for r in results if isinstance(r, Dropped)]
+    if settings.adjudicate.source == "model":
+        from builder.pipeline.second_labels import label_drawn
+
+        pointers, abstained = label_drawn(sources, transcripts, pointers)
+        dropped += abstained
+    return {"candidates": pointers, "draw_dropped": dropped}
 
 
 def label(sources: Sources, given: Given) -> Made:
@@ -178,7 +184,7 @@ def label(sources: Sources, given: Given) -> Made:
     candidates = [pointer.resolve(transcripts) for pointer in given["candidates"]]
     passages = sources.passages
     retrieve = index_passages(passages.values()) if passages else None
-    catalogue = log_catalogue(sources, given["transcripts"])
+    catalogue = Catalogue(tuple(given["catalogue"]))
     results = list(
         label_items(candidates, passages, catalogue, sources.settings.label, retrieve, sources.labels)
     )
@@ -194,7 +200,8 @@ def review(sources: Sources, given: Given) -> Made:
         return {"reviewed": given["labelled"], "review_dropped": []}
     from builder.stages.review import apply_decisions
 
-    results = list(apply_decisions(given["labelled"], sources.reviews))
+    long_range = sources.settings.classify.long_range
+    results = list(apply_decisions(given["labelled"], sources.reviews, long_range))
     return {
         "reviewed": [r for r in results if not isinstance(r, Dropped)],
         "review_dropped": [r for r in results if isinstance(r, Dropped)],

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from builder.core.mix import Quotas
-from builder.core.records import Dropped, FollowUp, Terms, Transcript
+from builder.core.records import Catalogue, Dropped, FollowUp, Terms, Transcript
 from builder.core.rows import Row, aliases_to_row
 from builder.core.terms import key, occurs
 from builder.io.resources import PACKAGE
@@ -30,7 +30,11 @@ Result = tuple[list[Transcript], list[FollowUp], list[Dropped]]
 
 
 def fill_shortage(
-    sources: Sources, transcripts: Sequence[Transcript], follow_ups: Sequence[FollowUp], quotas: Quotas
+    sources: Sources,
+    transcripts: Sequence[Transcript],
+    catalogue: Catalogue,
+    follow_ups: Sequence[FollowUp],
+    quotas: Quotas,
 ) -> Result:
     """Confirmed synthetic transcripts with their follow-ups, and what was tried and dropped."""
     settings = sources.settings
@@ -41,7 +45,7 @@ def fill_shortage(
     wanted = math.ceil(missing * settings.synthesize.surplus)
     if not wanted or not settings.synthesize.enabled:
         return [], [], []
-    lexis = log_lexis(sources, transcripts)
+    lexis = log_lexis(catalogue, transcripts)
     made = _candidates(sources, transcripts, follow_ups, quotas, lexis)
     base_of = {follow_up.id: follow_up for follow_up in follow_ups}
     kept: list[tuple[Transcript, FollowUp]] = []
@@ -49,7 +53,7 @@ def fill_shortage(
     while len(kept) < wanted and (batch := list(islice(made, BATCH))):
         dropped += [result for result in batch if isinstance(result, Dropped)]
         fresh = [result for result in batch if isinstance(result, Transcript)]
-        for transcript, outcome in _confirm(sources, fresh, transcripts, base_of, lexis):
+        for transcript, outcome in _confirm(sources, fresh, catalogue, base_of, lexis):
             if isinstance(outcome, Dropped):
                 dropped.append(outcome)
             elif len(kept) < wanted:
@@ -57,14 +61,13 @@ def fill_shortage(
     return [transcript for transcript, _ in kept], [follow_up for _, follow_up in kept], dropped
 
 
-def log_lexis(sources: Sources, transcripts: Sequence[Transcript]) -> Lexis:
+def log_lexis(catalogue: Catalogue, transcripts: Sequence[Transcript]) -> Lexis:
     """How this log's texts are read: content words by language, names by the catalogue and the log itself."""
-    from builder.pipeline.steps import log_catalogue
     from builder.text.entities import COMMON, EntityIndex
     from builder.text.lexicon import lexicon
     from builder.text.words import content_words, words
 
-    index = EntityIndex(log_catalogue(sources, transcripts))
+    index = EntityIndex(catalogue)
     any_language = lexicon("")
 
     def content(text: str, language: str) -> frozenset[str]:
@@ -125,7 +128,6 @@ def _candidates(
         list(find_donors(transcripts, labels, lexis, phrases)),
         settings.synthesize,
         gather_evidence(units, lexis),
-        lexis,
         phrases,
         settings.set.seed,
         frozenset(preferred),
@@ -152,7 +154,7 @@ def _bases(
 def _confirm(
     sources: Sources,
     made: Sequence[Transcript],
-    log: Sequence[Transcript],
+    catalogue: Catalogue,
     base_of: Mapping[str, FollowUp],
     lexis: Lexis,
 ) -> Iterator[tuple[Transcript, FollowUp | Dropped]]:
@@ -163,7 +165,7 @@ def _confirm(
     """
     from builder.pipeline.steps import read_follow_ups
 
-    read = {(f.conversation_id, f.turn): f for f in read_follow_ups(sources, made, log, labels={})}
+    read = {(f.conversation_id, f.turn): f for f in read_follow_ups(sources, made, catalogue, labels={})}
     for transcript in made:
         found = read[transcript.id, len(transcript.turns) - 1]
         problem = confirm_distance(transcript, found)
@@ -174,7 +176,9 @@ def _confirm(
         base = base_of[f"{transcript.synthesis.base}#{transcript.synthesis.base_turn}"]
         row = _carried(transcript, base, lexis)
         given = {(transcript.id, found.turn): row}
-        (labelled,) = [f for f in read_follow_ups(sources, [transcript], log, given) if f.turn == found.turn]
+        (labelled,) = [
+            f for f in read_follow_ups(sources, [transcript], catalogue, given) if f.turn == found.turn
+        ]
         confidence = (
             min(base.confidence, found.confidence) if base.labelled_by != "human" else base.confidence
         )

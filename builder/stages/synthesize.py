@@ -8,12 +8,14 @@ from builder.core.hashing import rank
 from builder.core.records import Dropped, FollowUp, Transcript, Turn
 from builder.core.settings import SynthesizeSettings
 from builder.text.donors import Donor
-from builder.text.evidence import Evidence, Lexis
+from builder.text.evidence import Evidence
 from builder.text.obligations import Base, Phrases, holds, prove, unfit_as_base
 from builder.text.splice import Plan, distance_after, splice
 
 MAX_TRIES = 600
 """Donors looked at for one base before it is given up."""
+ENOUGH = 24
+"""Donors that meet every obligation, from which the plan is chosen."""
 
 
 @dataclass(slots=True)
@@ -30,7 +32,6 @@ def synthesize_long_range(
     donors: Sequence[Donor],
     settings: SynthesizeSettings,
     evidence: Evidence,
-    lexis: Lexis,
     phrases: Mapping[str, Phrases],
     seed: int,
     preferred: frozenset[str] = frozenset(),
@@ -48,7 +49,7 @@ def synthesize_long_range(
         if reason:
             yield Dropped(base.follow_up.id, "synthesize", reason)
             continue
-        yield _insert(base, donors, settings, evidence, lexis, phrases, seed, uses)
+        yield _insert(base, donors, settings, evidence, phrases, seed, uses)
 
 
 def _insert(
@@ -56,7 +57,6 @@ def _insert(
     donors: Sequence[Donor],
     settings: SynthesizeSettings,
     evidence: Evidence,
-    lexis: Lexis,
     phrases: Mapping[str, Phrases],
     seed: int,
     uses: _Uses,
@@ -69,11 +69,13 @@ def _insert(
     )
     proven: list[tuple[Donor, tuple[tuple[str, str], ...]]] = []
     for donor in queue[:MAX_TRIES]:
-        proof = prove(base, [donor], evidence, lexis, own)
+        proof = prove(base, [donor], evidence, own)
         if holds(proof):
             proven.append((donor, proof))
         else:
             failures[proof[-1][0]] += 1
+        if len(proven) == ENOUGH:
+            break
     plans = sorted(
         _plans(base, [donor for donor, _ in proven], settings, own),
         key=lambda plan: (

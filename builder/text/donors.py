@@ -27,6 +27,7 @@ class Donor:
         names: Entities in it.
         content: Its content words.
         asked: Content words of its user turns.
+        text: All of its turns in one text.
     """
 
     conversation_id: str
@@ -36,6 +37,7 @@ class Donor:
     names: frozenset[str]
     content: frozenset[str]
     asked: frozenset[str]
+    text: str
 
     @property
     def id(self) -> str:
@@ -97,14 +99,14 @@ def _stays_inside(label: FollowUp, first: int) -> bool:
 
 def _donor(transcript: Transcript, run: tuple[Turn, ...], register: str, lexis: Lexis) -> Donor:
     language = transcript.language
+    asked = [turn.content for turn in run if turn.role == "user"]
     return Donor(
-        transcript.id,
-        run,
-        language,
-        register,
-        frozenset(name for turn in run for name in lexis.names(turn.content)),
-        frozenset(word for turn in run for word in lexis.content(turn.content, language)),
-        frozenset(
-            word for turn in run if turn.role == "user" for word in lexis.content(turn.content, language)
-        ),
+        conversation_id=transcript.id,
+        turns=run,
+        language=language,
+        register=register,
+        names=frozenset(name for turn in run for name in lexis.names(turn.content)),
+        content=frozenset(word for turn in run for word in lexis.content(turn.content, language)),
+        asked=frozenset(word for text in asked for word in lexis.content(text, language)),
+        text="\n\n".join(turn.content for turn in run),
     )

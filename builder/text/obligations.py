@@ -20,6 +20,9 @@ class Base:
         text: Its wording.
         asked: Its content words, without generic ones.
         needed: Content words of its required terms and antecedent turns.
+        wordings: Its required terms with their aliases.
+        names: Entities in it and in its antecedent turns.
+        register: How its user writes.
         gold: Passage ids that its answer cites.
         last_stands_alone: Whether the exchange before it needs no history, so that turns may stand before that too.
     """
@@ -29,6 +32,9 @@ class Base:
     text: str
     asked: frozenset[str]
     needed: frozenset[str]
+    wordings: tuple[str, ...]
+    names: frozenset[str]
+    register: str
     gold: frozenset[str]
     last_stands_alone: bool = False
 
@@ -59,13 +65,19 @@ def read_base(
     generic = frozenset(phrases.get("generic", ()))
     sources = [transcript.turns[number - 1].content for number in follow_up.antecedent_turns]
     words = (*follow_up.required_in_rewrite, *sources)
+    known = dict(follow_up.aliases)
+    wordings = [w for t in follow_up.required_in_rewrite for w in (t, *known.get(t, ()), *lexis.aliases(t))]
     return Base(
-        follow_up,
-        transcript,
-        text,
-        lexis.content(text, transcript.language) - generic,
-        frozenset(word for part in words for word in lexis.content(part, transcript.language)) - generic,
-        gold,
+        follow_up=follow_up,
+        transcript=transcript,
+        text=text,
+        asked=lexis.content(text, transcript.language) - generic,
+        needed=frozenset(w for part in words for w in lexis.content(part, transcript.language)) - generic,
+        wordings=tuple(dict.fromkeys(wordings)),
+        names=frozenset(name for part in (text, *sources) for name in lexis.names(part)),
+        register=register_of(transcript.turns),
+        gold=gold,
+        last_stands_alone=follow_up.turn - 2 in standing,
     )
 
 
@@ -100,18 +112,13 @@ def _anchored(base: Base) -> bool:
     return len(base.asked) >= (1 if has_spaceless_script(base.text) else 2)
 
 
-def shares_no_entity(base: Base, donor: Donor, lexis: Lexis) -> str:
+def shares_no_entity(base: Base, donor: Donor) -> str:
     """No required term, alias or entity of the base stands in the donor."""
-    texts = [turn.content for turn in donor.turns]
-    known = dict(base.follow_up.aliases)
-    for term in base.follow_up.required_in_rewrite:
-        if any(occurs(term, text, (*known.get(term, ()), *lexis.aliases(term))) for text in texts):
-            return f"the donor names {term}"
-    own = (base.text, *(base.transcript.turns[n - 1].content for n in base.follow_up.antecedent_turns))
-    shared = sorted(
-        name for name in donor.names if any(occurs(name, text, lexis.aliases(name)) for text in own)
-    )
-    return f"both name {shared[0]}" if shared else ""
+    shared = base.names & donor.names
+    if shared:
+        return f"both name {min(shared)}"
+    named = next((wording for wording in base.wordings if occurs(wording, donor.text)), "")
+    return f"the donor names {named}" if named else ""
 
 
 def shares_no_content(base: Base, donor: Donor, evidence: Evidence) -> str:
@@ -144,7 +151,7 @@ def reads_as_log(base: Base, donor: Donor) -> str:
         return "the donor is the same conversation"
     if donor.language != base.transcript.language:
         return "the donor is in another language"
-    if donor.register != register_of(base.transcript.turns):
+    if donor.register != base.register:
         return "the donor's user writes in another register"
     return ""
 
@@ -156,14 +163,14 @@ def keeps_the_gold(base: Base, donor: Donor) -> str:
 
 
 def prove(
-    base: Base, donors: Sequence[Donor], evidence: Evidence, lexis: Lexis, phrases: Phrases
+    base: Base, donors: Sequence[Donor], evidence: Evidence, phrases: Phrases
 ) -> tuple[tuple[str, str], ...]:
     """Each obligation by name with "holds" or the reason why it does not; stops at the first that fails."""
     proof: list[tuple[str, str]] = []
     checks: tuple[tuple[str, Callable[[Donor], str]], ...] = (
         ("reads_as_log", lambda donor: reads_as_log(base, donor)),
         ("shares_no_content", lambda donor: shares_no_content(base, donor, evidence)),
-        ("shares_no_entity", lambda donor: shares_no_entity(base, donor, lexis)),
+        ("shares_no_entity", lambda donor: shares_no_entity(base, donor)),
         ("keeps_the_gold", lambda donor: keeps_the_gold(base, donor)),
         ("offers_no_antecedent", lambda donor: offers_no_antecedent(base, donor, evidence, phrases)),
     )

@@ -135,7 +135,7 @@ EVIDENCE = evidence_of(REGIONS, BILLING, LISTING, SPARES)
 
 def run(bases: Sequence[Base], donors: Sequence[Donor], **values: object) -> list[Transcript | Dropped]:
     chosen = SynthesizeSettings(**values)  # type: ignore[arg-type]
-    return list(synthesize_long_range(bases, donors, chosen, EVIDENCE, LEXIS, PHRASES, 7))
+    return list(synthesize_long_range(bases, donors, chosen, EVIDENCE, PHRASES, 7))
 
 
 def test_the_follow_up_moves_behind_real_turns_and_keeps_its_answer() -> None:
@@ -161,13 +161,13 @@ def test_a_marker_stands_before_the_donors_own_words() -> None:
 
 
 def test_a_list_in_the_donor_competes_with_an_ordinal() -> None:
-    proof = prove(base_of(REGIONS, ORDINAL), donors_of(LISTING)[:1], EVIDENCE, LEXIS, PHRASES["en"])
+    proof = prove(base_of(REGIONS, ORDINAL), donors_of(LISTING)[:1], EVIDENCE, PHRASES["en"])
     assert proof[-1] == ("offers_no_antecedent", "the donor has a list")
 
 
 def test_a_donor_that_names_the_antecedent_is_refused() -> None:
     dublin = talk("more", "Where is the archive kept?", "The archive is kept in Dublin.")
-    proof = prove(base_of(REGIONS, ORDINAL), donors_of(dublin), EVIDENCE, LEXIS, PHRASES["en"])
+    proof = prove(base_of(REGIONS, ORDINAL), donors_of(dublin), EVIDENCE, PHRASES["en"])
     assert not holds(proof)
 
 
@@ -270,7 +270,7 @@ def test_whatever_passes_has_its_planned_distance_and_nothing_needed_in_a_donor(
     base = base_of(transcript, label("base", 3, (2,), "ordinal", required))
     evidence = evidence_of(transcript, *others)
     donors = list(find_donors(others, {}, LEXIS, PHRASES))
-    for made in synthesize_long_range([base], donors, SynthesizeSettings(), evidence, LEXIS, PHRASES, seed):
+    for made in synthesize_long_range([base], donors, SynthesizeSettings(), evidence, PHRASES, seed):
         if isinstance(made, Dropped):
             continue
         assert made.synthesis is not None
