@@ -95,7 +95,7 @@ def _run(given: str, items: "Callable[[], Iterator[Item]]", rankings: Path | Non
 
 def _retriever(passages: Path | None, folder: Path, runs: "list[Run]") -> "Retrieve | None":
     """The built-in search, when a run needs it and there are passages; a remark when there are none."""
-    from builder.evaluate.inputs import read_passages
+    from builder.io.corpus import load_passages
     from builder.io.retrieve import index_passages
 
     if all(run.has_retrieval for run in runs):
@@ -105,7 +105,7 @@ def _retriever(passages: Path | None, folder: Path, runs: "list[Run]") -> "Retri
     if chosen is None:
         typer.echo("no passages: retrieval is not measured; give --passages or runs with retrieved", err=True)
         return None
-    return index_passages(read_passages(chosen))
+    return index_passages(load_passages(chosen))
 
 
 def _name(items_file: Path) -> str:

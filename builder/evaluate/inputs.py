@@ -69,9 +69,11 @@ def entity_finder(catalogue: Catalogue) -> FindEntities:
     return find
 
 
+@lru_cache(maxsize=16384)
 def content_keys(text: str, language: str) -> frozenset[str]:
-    """One key for each word of `text` that carries content, for the checks."""
-    return frozenset(word.key for word in content_words(text, lexicon(language)))
+    """One key for each word of `text` that carries content, for the checks; words that name nothing are left out."""
+    lex = lexicon(language)
+    return frozenset(word.key for word in content_words(text, lex) if word.key not in lex.generic)
 
 
 def items_from_labels(rows: Iterable[Row], transcripts: Mapping[str, Transcript]) -> list[Item]:

@@ -3,13 +3,13 @@
 import importlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from builder.core.errors import INVALID_DATA, USAGE, BuilderError, Problem
 from builder.core.records import Item
 from builder.core.rows import item_from_row, turn_to_row
+from builder.evaluate.inputs import content_keys
 from builder.io.store import iter_jsonl, iter_lines, read_bytes
 from builder.scoring.gate import Gate, gate_from_toml
 from builder.scoring.judgement import Costs, Judged
@@ -17,8 +17,6 @@ from builder.scoring.metrics import check_cut_off
 from builder.scoring.outcomes import Retrieve, judge_items
 from builder.scoring.runs import Run, RunRow, match_ids, run_from_rows, run_from_trec
 from builder.scoring.strata import DRAWS, tabulate
-from builder.text.lexicon import lexicon
-from builder.text.words import content_words
 
 
 def score_run(
@@ -53,13 +51,6 @@ def score_run(
         )
     match_ids(run, seen)
     return Judged(run, k, outcomes, tabulate(outcomes, seed, draws), costs_of(run))
-
-
-@lru_cache(maxsize=65536)
-def content_keys(text: str, language: str) -> frozenset[str]:
-    """The content words of a text, one key for all wordings of a word; generic ones are left out."""
-    lex = lexicon(language)
-    return frozenset(word.key for word in content_words(text, lex) if word.key not in lex.generic)
 
 
 def costs_of(run: Run) -> Costs:
