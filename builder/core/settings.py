@@ -72,6 +72,8 @@ class RedactSettings:
     """Kinds of findings that are replaced by pseudonyms."""
     keep: tuple[str, ...] = ()
     """Words that are never a finding (product and place names)."""
+    names: tuple[str, ...] = ()
+    """Names that are always a finding, wherever they stand (staff, customers)."""
 
 
 @dataclass(frozen=True, slots=True)

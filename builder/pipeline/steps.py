@@ -127,7 +127,8 @@ def measure(sources: Sources, given: Given) -> Made:
 def best_labels(given: Given) -> list[FollowUp]:
     """Every follow-up with its best label: the second one where there is one."""
     second: dict[str, FollowUp] = {follow_up.id: follow_up for follow_up in given["second"]}
-    return [second.get(follow_up.id, follow_up) for follow_up in given["follow_ups"]]
+    first: list[FollowUp] = given["follow_ups"]
+    return [second.get(follow_up.id, follow_up) for follow_up in first]
 
 
 def stratify(sources: Sources, given: Given) -> Made:

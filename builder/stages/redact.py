@@ -1,11 +1,13 @@
 """redact: transcripts in, the same transcripts without anything private out. The map is forgotten at once."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from builder.core.records import Terms, Transcript
 from builder.core.settings import RedactSettings
+from builder.core.terms import spans
 from builder.text.addresses import find_addresses, find_emails
 from builder.text.findings import SURE, Finding, Place
 from builder.text.keys import find_secrets
@@ -75,18 +77,31 @@ def redact_terms(
     return tuple(swap(term, _sure_places(term, "user", settings, kept)) for term in terms)
 
 
-def tally(findings: Iterable[Finding]) -> dict[str, int | dict[str, int]]:
-    """Findings counted by kind: those that were replaced, those that were left for a person, and the latter's total."""
-    replaced: dict[str, int] = {}
-    left: dict[str, int] = {}
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Findings counted.
+
+    Attributes:
+        replaced: Those that were replaced, by kind.
+        left: Those below `SURE`, which a person has to decide about, by kind.
+    """
+
+    replaced: dict[str, int]
+    left: dict[str, int]
+
+    @property
+    def unreviewed(self) -> int:
+        """How many wait for a person; while there are any, nothing is published."""
+        return sum(self.left.values())
+
+
+def tally(findings: Iterable[Finding]) -> Tally:
+    """Findings counted by kind."""
+    sure: Counter[str] = Counter()
+    left: Counter[str] = Counter()
     for finding in findings:
-        counts = replaced if finding.confidence >= SURE else left
-        counts[finding.kind] = counts.get(finding.kind, 0) + 1
-    return {
-        "replaced": dict(sorted(replaced.items())),
-        "left": dict(sorted(left.items())),
-        "unreviewed": sum(left.values()),
-    }
+        (sure if finding.confidence >= SURE else left)[finding.kind] += 1
+    return Tally(dict(sorted(sure.items())), dict(sorted(left.items())))
 
 
 def _keep(settings: RedactSettings, keep: frozenset[str]) -> _Kept:
@@ -97,18 +112,23 @@ def _keep(settings: RedactSettings, keep: frozenset[str]) -> _Kept:
 
 def _places(text: str, role: str, settings: RedactSettings, kept: _Kept) -> list[Place]:
     """What is found in one message, kept terms apart, in order, none overlapping another."""
-    found = [
+    found: list[Place] = [
+        ("name", start, end, 1.0) for name in settings.names for start, end in spans(name, text)
+    ]
+    listed = [
         place
         for place in _structured(text)
         if place[0] in settings.kinds and not _is_kept(text[place[1] : place[2]], kept)
     ]
     if "name" in settings.kinds:
-        found += [
+        listed += [
             name
             for name in find_names(text, role)
             if not (set(re.findall(r"\w+", text[name[1] : name[2]].casefold())) & kept.words)
-            and all(name[2] <= start or end <= name[1] for _, start, end, _ in found)
         ]
+    for place in listed:
+        if all(place[2] <= start or end <= place[1] for _, start, end, _ in found):
+            found.append(place)
     return sorted(found, key=lambda place: place[1])
 
 
