@@ -45,7 +45,7 @@ def compare(
 
     items = load_items(source, transcripts or [])
     entries = _run(
-        items, designs.split(), rewriters.split(), _retriever(source, passages), entities, embed, k
+        items, designs.split(), rewriters.split(), open_retriever(source, passages), entities, embed, k
     )
     metrics, notes = measured(entries), notes_on(entries)
     for entry in entries:
@@ -74,7 +74,7 @@ def load_items(source: Path, transcripts: list[Path]) -> list[Item]:
     return read_items(find_items(source))
 
 
-def _retriever(source: Path, passages: Path | None) -> "Retrieve | None":
+def open_retriever(source: Path, passages: Path | None) -> "Retrieve | None":
     """BM25 over the passages given, or over those that the release carries; None when there are none."""
     from functools import lru_cache
 

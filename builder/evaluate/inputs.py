@@ -1,6 +1,8 @@
 """What the second trip reads: items of a release, or labelled follow-ups beside their transcripts made into items."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,12 +14,16 @@ from builder.core.taxonomy import ITEM_STRATA, d_introduced, d_live, d_stale, in
 from builder.io.corpus import load_catalogue
 from builder.io.embed import minilm
 from builder.io.store import read_jsonl
+from builder.scope.liveness import UNTYPED
 from builder.scope.shown import Embed, FindEntities
 from builder.scope.vectors import word_vectors
-from builder.text.entities import EntityIndex, mine_entities
+from builder.text.entities import COMMON, EntityIndex, mine_entities
 from builder.text.language import detect
 from builder.text.lexicon import lexicon
 from builder.text.words import content_words, words
+
+EVERYWHERE = 0.1
+"""Share of the conversations above which a mined name, such as the product's own, names no subject."""
 
 
 def read_items(path: Path) -> list[Item]:
@@ -50,7 +56,22 @@ def read_catalogue(path: Path | None, items: Sequence[Item]) -> Catalogue:
         Transcript(name, (*item.prefix, follow_up_of(item)), language=item.language)
         for name, item in longest.items()
     ]
-    return mine_entities(said, listed)
+    return _without_everywhere(mine_entities(said, listed), said)
+
+
+def _without_everywhere(catalogue: Catalogue, said: Sequence[Transcript]) -> Catalogue:
+    """The catalogue with names by look alone that many conversations hold marked as common: they tell nothing apart."""
+    find = entity_finder(catalogue)
+    counts: Counter[str] = Counter()
+    for transcript in said:
+        counts.update({entity.name for turn in transcript.turns for entity in find(turn.content)})
+    most = max(EVERYWHERE * len(said), 2)
+    return Catalogue(
+        tuple(
+            replace(e, type=COMMON) if e.type in UNTYPED and counts[e.name] > most else e
+            for e in catalogue.entities
+        )
+    )
 
 
 def follow_up_of(item: Item) -> Turn:

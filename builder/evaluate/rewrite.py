@@ -1,12 +1,12 @@
 """A set through one scope design and one rewriter: a run, with what was shown and what it cost beside each rewrite."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from builder.core.hashing import canonical_json
 from builder.core.records import Item, Turn
 from builder.core.rows import Row
 from builder.scope.designs import with_needed
-from builder.scope.rewriters import Rewriter, Rewritten, passed_through
+from builder.scope.rewriters import Asked, Rewriter, Rewritten, passed_through
 from builder.scope.shown import SAID_NOTHING, Design, Shown, State, estimate_tokens
 
 Retrieve = Callable[[str, int], Sequence[str]]
@@ -17,43 +17,53 @@ DEPTH = 20
 
 
 def run_design(
-    items: Iterable[Item], design: Design, rewriter: Rewriter, retrieve: Retrieve | None = None
-) -> Iterator[Row]:
+    items: Sequence[Item], design: Design, rewriter: Rewriter, retrieve: Retrieve | None = None
+) -> list[Row]:
     """One run row for each item, in the order of the items.
 
     The state is the one that production would have: the design stepped through every turn of the prefix, with the
     rewriter asked on each earlier user turn where the design listens to it. Items of one conversation share that work.
     """
-    states: dict[tuple[Turn, ...], State] = {(): State()}
+    states = _states([item.prefix for item in items], design, rewriter)
+    asked = []
     for item in items:
-        state = _state_after(item.prefix, design, rewriter, states)
-        shown = design.show(item.prefix, item.follow_up, with_needed(state, item.antecedent_turns))
-        written = _rewrite(item.follow_up, shown, rewriter)
-        yield run_row(item.id, shown, written, retrieve, design.listens)
+        state = with_needed(states[item.prefix], item.antecedent_turns)
+        asked.append((item.id, item.follow_up, design.show(item.prefix, item.follow_up, state)))
+    written = _rewrite(asked, rewriter)
+    return [
+        run_row(name, shown, done, retrieve, design.listens)
+        for (name, _, shown), done in zip(asked, written, strict=True)
+    ]
 
 
-def _rewrite(latest: str, shown: Shown, rewriter: Rewriter) -> Rewritten:
-    return passed_through(latest) if shown.pass_through else rewriter(latest, shown)
+def _rewrite(asked: Sequence[Asked], rewriter: Rewriter) -> list[Rewritten]:
+    """The rewrites in order; messages that the design passes on are not asked about."""
+    to_ask = [question for question in asked if not question[2].pass_through]
+    done = iter(rewriter(to_ask) if to_ask else ())
+    return [passed_through(latest) if shown.pass_through else next(done) for _, latest, shown in asked]
 
 
-def _state_after(
-    prefix: tuple[Turn, ...],
-    design: Design,
-    rewriter: Rewriter,
-    known: dict[tuple[Turn, ...], State],
-) -> State:
-    done = len(prefix)
-    while prefix[:done] not in known:
-        done -= 1
-    state = known[prefix[:done]]
-    for place in range(done, len(prefix)):
-        turn, report = prefix[place], SAID_NOTHING
-        if design.listens and turn.role == "user":
-            written = _rewrite(turn.content, design.show(prefix[:place], turn.content, state), rewriter)
-            report = written.report
-        state = design.step(state, turn, report)
-        known[prefix[: place + 1]] = state
-    return state
+Prefix = tuple[Turn, ...]
+
+
+def _states(prefixes: Sequence[Prefix], design: Design, rewriter: Rewriter) -> dict[Prefix, State]:
+    """The state behind every prefix. Prefixes grow turn by turn together, so that a model is asked in few large batches."""
+    longest = max(map(len, prefixes), default=0)
+    states: dict[Prefix, State] = {(): State()}
+    for length in range(1, longest + 1):
+        wave = list(dict.fromkeys(prefix[:length] for prefix in prefixes if len(prefix) >= length))
+        reports = dict.fromkeys(wave, SAID_NOTHING)
+        heard = [prefix for prefix in wave if prefix[-1].role == "user"] if design.listens else []
+        asked = []
+        for prefix in heard:
+            before, latest = prefix[:-1], prefix[-1].content
+            asked.append((f"turn {length}", latest, design.show(before, latest, states[before])))
+        reports |= {
+            prefix: done.report for prefix, done in zip(heard, _rewrite(asked, rewriter), strict=True)
+        }
+        for prefix in wave:
+            states[prefix] = design.step(states[prefix[:-1]], prefix[-1], reports[prefix])
+    return states
 
 
 def run_row(name: str, shown: Shown, written: Rewritten, retrieve: Retrieve | None, listens: bool) -> Row:
@@ -64,7 +74,7 @@ def run_row(name: str, shown: Shown, written: Rewritten, retrieve: Retrieve | No
     """
     row: Row = {"id": name, "rewrite": written.query}
     if retrieve:
-        row["retrieved"] = list(retrieve(written.query, DEPTH))
+        row["retrieved"] = list(retrieve(written.query, DEPTH)) if written.query else []
     entities = [{"name": entity.name, "type": entity.type} for entity in written.report.entities]
     said = {"topic_shift": written.report.topic_shift, "entities": entities}
     extra = estimate_tokens(canonical_json(said)) if listens and not written.calls else 0
@@ -92,3 +102,10 @@ def run_row(name: str, shown: Shown, written: Rewritten, retrieve: Retrieve | No
         "why": shown.why,
     }
     return row
+
+
+def spread(runs: Sequence[Sequence[Row]]) -> float:
+    """Share of the items whose rewrites are not the same in all runs."""
+    pairs = zip(*runs, strict=True)
+    differing = [len({row["rewrite"] for row in rows}) > 1 for rows in pairs]
+    return sum(differing) / max(1, len(differing))

@@ -1,11 +1,10 @@
 """Rewriters that need no model: each sees the latest message and what a design shows, and nothing else."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from builder.core.errors import unknown_name
-from builder.core.records import Entity
 from builder.core.terms import key, occurs
 from builder.scope.resolve import missing_things
 from builder.scope.shown import SAID_NOTHING, FindEntities, Report, Shown, estimate_tokens
@@ -26,7 +25,7 @@ class Rewritten:
     """What a rewriter gives back for one message, and what it took.
 
     Attributes:
-        query: The search query.
+        query: The search query; None where none came back.
         report: What it said beside the query.
         calls: Model calls made.
         input_tokens: Tokens read; by rule where no model counted them.
@@ -34,7 +33,7 @@ class Rewritten:
         latency_ms: Time of the calls; None where none was made.
     """
 
-    query: str
+    query: str | None
     report: Report = SAID_NOTHING
     calls: int = 0
     input_tokens: int = 0
@@ -42,7 +41,11 @@ class Rewritten:
     latency_ms: float | None = None
 
 
-Rewriter = Callable[[str, Shown], Rewritten]
+Asked = tuple[str, str, Shown]
+"""(a name for messages to people, latest message, what is shown)."""
+
+Rewriter = Callable[[Sequence[Asked]], Sequence[Rewritten]]
+"""Rewrites a batch; the results stand in the order of the questions."""
 
 
 def expand(latest: str, shown: Shown, find: FindEntities) -> Rewritten:
@@ -131,15 +134,9 @@ def offline_rewriter(name: str, find: FindEntities) -> Rewriter:
     if name not in OFFLINE:
         raise unknown_name("--rewriter", "rewriter", name, [*OFFLINE, *ONLINE])
     rewrite = OFFLINE[name]
-    return lambda latest, shown: rewrite(latest, shown, find)
+    return lambda asked: [rewrite(latest, shown, find) for _, latest, shown in asked]
 
 
 def passed_through(latest: str) -> Rewritten:
     """The message that a design sent on without asking a rewriter."""
     return Rewritten(latest)
-
-
-def entities_named(names: Iterable[str], find: FindEntities) -> tuple[Entity, ...]:
-    """Names as entities with the types that the extractor knows; "name" for the rest."""
-    known = {name: find(name) for name in names}
-    return tuple(found[0] if len(found) == 1 else Entity(name, "name") for name, found in known.items())
