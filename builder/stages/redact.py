@@ -11,7 +11,7 @@ from builder.core.terms import spans
 from builder.text.addresses import find_addresses, find_emails
 from builder.text.findings import SURE, Finding, Place
 from builder.text.keys import find_secrets
-from builder.text.names import find_names
+from builder.text.names import find_answered_name, find_names
 from builder.text.numbers import find_ibans, find_numbers
 from builder.text.pseudonyms import MAIL_HOST
 from builder.text.substitution import in_case, name_words, repeats, stand_ins
@@ -121,11 +121,7 @@ def _places(text: str, role: str, settings: RedactSettings, kept: _Kept) -> list
         if place[0] in settings.kinds and not _is_kept(text[place[1] : place[2]], kept)
     ]
     if "name" in settings.kinds:
-        listed += [
-            name
-            for name in find_names(text, role)
-            if not (set(re.findall(r"\w+", text[name[1] : name[2]].casefold())) & kept.words)
-        ]
+        listed += [name for name in find_names(text, role) if not _words(text, name) & kept.words]
     for place in listed:
         if all(place[2] <= start or end <= place[1] for _, start, end, _ in found):
             found.append(place)
@@ -141,7 +137,20 @@ def _sure_places(text: str, role: str, settings: RedactSettings, kept: _Kept) ->
 
 
 def _find(transcript: Transcript, settings: RedactSettings, kept: _Kept) -> list[list[Place]]:
-    return [_places(turn.content, turn.role, settings, kept) for turn in transcript.messages]
+    found = []
+    asked = ""
+    for turn in transcript.messages:
+        places = _places(turn.content, turn.role, settings, kept)
+        if not places and turn.role == "user" and asked and "name" in settings.kinds:
+            answered = find_answered_name(asked, turn.content)
+            places = [place for place in answered if not _words(turn.content, place) & kept.words]
+        found.append(places)
+        asked = turn.content if turn.role == "assistant" else ""
+    return found
+
+
+def _words(text: str, place: Place) -> set[str]:
+    return set(re.findall(r"\w+", text[place[1] : place[2]].casefold()))
 
 
 def _findings(

@@ -79,6 +79,14 @@ _TITLED = re.compile(
     rf"\b(?:Mr|Mrs|Ms|Miss|Herrn?|Frau|Señora?|Senhora?|Monsieur|Madame|Mme)\.?[ ](?P<name>{_PART}(?:[ ]{_PART})?)"
 )
 
+_ASKS = re.compile(
+    r"\b(?:your (?:full |first |last |complete )*name|name on the (?:account|order|card|booking)|account holder|ihr(?:en)? name"
+    r"|votre nom|su nombre|seu nome|il suo nome)\b",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(
+    rf"(?:(?i:sure|ok|okay|yes|of course|it's|it is|that's)[,.:!]? )?(?P<name>{_FULL}|[^\W\d_]{{2,20}} [^\W\d_]{{2,20}})[.!]?"
+)
 # Nearly every text has none of these; looking for them first is what makes the search fast.
 _TOLD_HINTS = (
     "name",
@@ -129,7 +137,7 @@ def _told_small(text: str) -> Iterator[Place]:
             yield "name", match.start("name"), match.end() if whole else match.end("name"), 0.85
 
 
-def _guessed(text: str) -> Iterator[Place]:
+def _guessed(text: str, role: str) -> Iterator[Place]:
     for pattern, confidence in (
         (_MAYBE, 0.8),
         (_HERE, 0.75),
@@ -138,8 +146,20 @@ def _guessed(text: str) -> Iterator[Place]:
         (_DASHED, 0.7),
     ):
         for match in pattern.finditer(text):
-            if _given(match["name"]):
+            # "It's Victoria Avenue" says an assistant; "It's Ivan Rossi" says who was asked for the name.
+            if _given(match["name"]) and (role == "user" or match.group()[:2].lower() != "it"):
                 yield "name", match.start("name"), match.end("name"), confidence
+
+
+def find_answered_name(asked: str, text: str) -> list[Place]:
+    """The name that `text` is, when `asked` asks a person for theirs."""
+    if not _ASKS.search(asked):
+        return []
+    match = _ALONE.fullmatch(text.strip())
+    if match is None or (text.strip().islower() and not _given(match["name"])):
+        return []
+    start = text.index(match["name"])
+    return [("name", start, start + len(match["name"]), 0.85)]
 
 
 def _spaceless(text: str) -> Iterator[Place]:
@@ -159,7 +179,7 @@ def find_names(text: str, role: str) -> list[Place]:
     is_titled = not _TITLE_CAPITALS.isdisjoint(capitalised) or any(hint in small for hint in _TITLE_HINTS)
     found = list(_told(text, small, is_titled))
     if not lexicon()["given"].isdisjoint(map(str.lower, capitalised)):
-        found += _guessed(text)
+        found += _guessed(text, role)
     if not text.isascii():
         found += _spaceless(text)
     if role == "user" and is_titled:

@@ -125,6 +125,13 @@ def test_the_name_in_an_address_is_replaced_in_the_text() -> None:
     assert "Marta" not in texts[1]
 
 
+def test_who_is_asked_for_a_name_and_gives_one_is_redacted() -> None:
+    texts, _ = redacted("hi", "May I have your full name, please?", "Crystal Minh", "Thank you, Crystal.")
+    assert not {"Crystal", "Minh"} & set(" ".join(texts).replace(".", "").split())
+    answered = ["hi", "Which plan, and what is your account's region?", "Frankfurt"]
+    assert redacted(*answered)[0] == answered
+
+
 def test_a_kept_term_is_never_touched() -> None:
     text = "my name is Jordan and the host 81.2.69.142 is web-07"
     assert redacted(text, keep=frozenset({"Jordan", "81.2.69.142"})) == ([text], ())
