@@ -24,9 +24,11 @@ def main() -> None:
     took = time.perf_counter() - start
     done.set()
     watcher.join()
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu = sum(each.ru_utime + each.ru_stime for each in used)
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     resident = max([own, *(peak / 1e6 for peak in peaks)])
-    figures = {"seconds": took, "resident_mb": resident, "sampled": len(kept), **facts}
+    figures = {"seconds": took, "cpu_seconds": cpu, "resident_mb": resident, "sampled": len(kept), **facts}
     sys.stdout.write(json.dumps(figures) + "\n")
 
 

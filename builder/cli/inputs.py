@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from builder.core.errors import INVALID_DATA, OK, BuilderError
-from builder.core.hashing import digest
+from builder.core.identity import outline_of
 from builder.core.records import Dropped, Transcript
 from builder.core.settings import ReadSettings
 
@@ -74,16 +74,14 @@ def load_transcripts(
 
 
 def _distinct(transcripts: Sequence[Transcript]) -> tuple[list[Transcript], list[Dropped]]:
-    """Each conversation once; another conversation under the same id is rejected, the one with the smaller digest stays."""
-    by_id: dict[str, list[tuple[str, Transcript]]] = {}
+    """Each conversation once, and those whose id belongs to another one: the choice is that of `stages.sample`."""
+    by_id: dict[str, dict[tuple[int, bytes], Transcript]] = {}
     for transcript in transcripts:
-        said = digest([[turn.role, turn.content] for turn in transcript.messages])
-        by_id.setdefault(transcript.id, []).append((said, transcript))
+        key = (-len(transcript.follow_up_turns), outline_of(transcript).said)
+        by_id.setdefault(transcript.id, {}).setdefault(key, transcript)
     detail = "another conversation has the same conversation id; give each conversation its own id"
     kept, clashes = [], []
     for name, copies in by_id.items():
-        first = min(said for said, _ in copies)
-        kept.append(next(transcript for said, transcript in copies if said == first))
-        others = {said for said, _ in copies} - {first}
-        clashes += [Dropped(name, "read", "duplicate conversation id", detail)] * len(others)
+        kept.append(copies[min(copies)])
+        clashes += [Dropped(name, "read", "duplicate conversation id", detail)] * (len(copies) - 1)
     return kept, clashes

@@ -7,12 +7,12 @@ order and the number of workers cannot matter; only the chosen conversations are
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from math import ceil, sqrt
 from struct import Struct
 from typing import Any
 
 from builder.core.hashing import rank
+from builder.core.identity import Outline, outline_of
 from builder.core.intervals import Z95
 from builder.core.records import Dropped, Transcript
 from builder.core.settings import SampleSettings
@@ -75,24 +75,22 @@ class Choice:
     facts: dict[str, Any]
 
 
-def key_of(transcript: Transcript, seed: int) -> tuple[int, int, int]:
-    """(rank of the id, two halves of a digest of what was said): equal keys are the same conversation."""
-    said = "\x1e".join([f"{turn.role}\x1f{turn.content}" for turn in transcript.messages])
-    content = blake2b(said.encode(), digest_size=16).digest()
+def key_of(outline: Outline, seed: int) -> tuple[int, int, int]:
+    """(rank of the id, two halves of the digest of what was said): equal keys are the same conversation."""
     return (
-        rank(seed, transcript.id),
-        int.from_bytes(content[:8], "little"),
-        int.from_bytes(content[8:], "little"),
+        rank(seed, outline.id),
+        int.from_bytes(outline.said[:8], "big"),
+        int.from_bytes(outline.said[8:], "big"),
     )
 
 
 def scan_conversations(
-    results: Iterable[tuple[int, Transcript | Dropped]], settings: SampleSettings, seed: int, shard: int = 0
+    results: Iterable[tuple[int, Outline | Dropped]], settings: SampleSettings, seed: int, shard: int = 0
 ) -> Scan:
     """What the choice needs to know of one shard's conversations.
 
     Args:
-        results: Position and transcript, or what was dropped by `read`.
+        results: Position and outline, or what was dropped by `read`.
         settings: Fewest follow-ups of a conversation.
         seed: The set's seed.
         shard: Number of the shard.
@@ -106,7 +104,7 @@ def scan_conversations(
             rejected.append(result)
             continue
         n_conversations += 1
-        n = sum(turn.role == "user" for turn in result.messages) - 1
+        n = result.n_questions - 1
         if n < max(settings.min_follow_ups, 1):
             n_few += 1
             few.append((rank(seed, result.id), result.id, max(n, 0)))
@@ -121,14 +119,17 @@ def scan_conversations(
 def choose_conversations(scans: Sequence[Scan], settings: SampleSettings) -> Choice:
     """The sample: of the distinct conversations the lowest-ranked ones, as many as `wanted_conversations` says.
 
-    Of conversations with one id the one with the smallest digest stays; of conversations with the same words one
-    stays, by a second hash of the id, so that a text which is often repeated is not drawn more often.
+    Of conversations with one id the longest stays (an export may hold earlier states of it), then the one with the
+    smallest digest; of conversations with the same words one stays, by a second hash of the id, so that a text which
+    is often repeated is not drawn more often.
     Source: Cohen and Kaplan, Summarizing data using bottom-k sketches, 2007.
     """
     import numpy as np
 
     every = np.frombuffer(b"".join(scan.entries for scan in scans), dtype=np.dtype(_FIELDS))
-    every = every[np.lexsort((every["position"], every["shard"], every["low"], every["high"], every["rank"]))]
+    shortest_last = np.iinfo(np.uint32).max - every["n"]
+    place = (every["position"], every["shard"])
+    every = every[np.lexsort((*place, every["low"], every["high"], shortest_last, every["rank"]))]
     first = _firsts(every, "rank")
     head = np.maximum.accumulate(np.where(first, np.arange(len(every)), 0))
     same = (every["high"] == every["high"][head]) & (every["low"] == every["low"][head])
@@ -206,7 +207,7 @@ def take_chosen(
     left = set(keys)
     for _, result in results:
         if isinstance(result, Transcript):
-            key = key_of(result, seed)
+            key = key_of(outline_of(result), seed)
             if key in left:
                 left.remove(key)
                 yield key[0], result

@@ -4,10 +4,11 @@ from typing import Any
 import pytest
 
 from builder.core.errors import BuilderError
+from builder.core.identity import outline_of
 from builder.core.located import Located, Part
 from builder.core.records import Dropped, Transcript
 from builder.core.settings import ReadSettings
-from builder.stages.read import FORMATS, detect_format, read_transcripts
+from builder.stages.read import FORMATS, detect_format, read_outlines, read_transcripts
 
 PLAIN = ReadSettings()
 
@@ -405,6 +406,19 @@ def test_a_row_without_an_id_is_dropped_and_the_conversation_of_the_others_stays
     assert dropped.reason == "no conversation id"
     assert isinstance(other, Dropped)
     assert isinstance(transcript, Transcript)
+
+
+@pytest.mark.parametrize("kind", ONE_RECORD)
+def test_an_outline_is_that_of_the_transcript(kind: str) -> None:
+    records = [Located("a.jsonl:1", ONE_RECORD[kind][0], 1)]
+    outlines = [outline for _, outline in read_outlines(records, kind, PLAIN)]
+    assert outlines == [outline_of(only(ONE_RECORD[kind][0]))]
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_an_outline_is_refused_for_what_its_transcript_is_refused_for(case: str) -> None:
+    records = [Located("chats.jsonl:1", BAD[case][0], 1)]
+    assert [d for _, d in read_outlines(records, "canonical", PLAIN)] == read(BAD[case][0], kind="canonical")
 
 
 def test_the_format_of_most_records_wins_and_a_setting_overrides_it() -> None:

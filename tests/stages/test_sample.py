@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builder.core.identity import Outline, outline_of
 from builder.core.records import Dropped, Transcript, Turn
 from builder.core.settings import SampleSettings
 from builder.stages.sample import (
@@ -36,7 +37,8 @@ def sample(
 
 def choose(shards: Sequence[Sequence[Transcript]], wanted: SampleSettings, seed: int = 13) -> Choice:
     scans = [
-        scan_conversations(enumerate(shard), wanted, seed, number) for number, shard in enumerate(shards)
+        scan_conversations(enumerate(map(outline_of, shard)), wanted, seed, number)
+        for number, shard in enumerate(shards)
     ]
     return choose_conversations(scans, wanted)
 
@@ -82,17 +84,27 @@ def test_a_text_that_is_often_repeated_is_not_drawn_more_often() -> None:
 
 def test_the_sample_is_in_the_order_of_rank() -> None:
     chosen = sample([LOG], SampleSettings(conversations=5, precision=0))
-    ranks = [key_of(t, 13)[0] for t in LOG]
-    assert [key_of(t, 13)[0] for t in chosen] == sorted(ranks)[:5]
+    ranks = [key_of(outline_of(t), 13)[0] for t in LOG]
+    assert [key_of(outline_of(t), 13)[0] for t in chosen] == sorted(ranks)[:5]
 
 
 def test_of_two_conversations_with_one_id_the_smaller_digest_stays_and_the_other_is_named() -> None:
     one, other = talk("c1", "price of Team?", "and Business?"), talk("c1", "SLA of Dublin?", "and the RPO?")
-    keeps = min((one, other), key=lambda t: key_of(t, 13)[1:])
+    keeps = min((one, other), key=lambda t: key_of(outline_of(t), 13)[1:])
     leaves = {one: 0, other: 1}[other if keeps is one else one]
     choice = choose([[one, other]], SampleSettings())
     assert (choice.clashing, choice.repeated) == (((0, leaves),), ())
     assert sample([[one, other]], SampleSettings()) == [keeps]
+
+
+def test_of_two_states_of_one_conversation_the_longer_one_stays() -> None:
+    early, late = (
+        talk("c1", "price of Team?", "and Business?"),
+        talk("c1", "price of Team?", "and Business?", "why?"),
+    )
+    assert (
+        sample([[early], [late]], SampleSettings()) == sample([[late], [early]], SampleSettings()) == [late]
+    )
 
 
 def test_the_same_words_under_two_ids_are_counted_once() -> None:
@@ -103,8 +115,8 @@ def test_the_same_words_under_two_ids_are_counted_once() -> None:
 
 def test_conversations_with_too_few_follow_ups_are_counted_and_named() -> None:
     read = [talk("one", "what is an SLA?"), talk("two", "SLA?", "and RPO?"), talk("three", "a", "b", "c")]
-    results: list[tuple[int, Transcript | Dropped]] = [
-        *enumerate(read),
+    results: list[tuple[int, Outline | Dropped]] = [
+        *enumerate(map(outline_of, read)),
         (3, Dropped("log.jsonl:4", "read", "not JSON")),
     ]
     scan = scan_conversations(results, SampleSettings(min_follow_ups=2), 13)
