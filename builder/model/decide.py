@@ -10,6 +10,7 @@ from builder.core.records import Reading
 from builder.core.taxonomy import FORM_NAMES, LONG_RANGE, STRATUM_NAMES, Facts, d_live, reference_type
 from builder.model.evidence import Scores, Vector, evidence, turn_evidence
 from builder.model.rendering import Rendering
+from builder.model.surface import Surface
 
 POINTING_FORMS = tuple(name for name in FORM_NAMES if name != "none")
 QUESTIONS = ("is_query", "resolvable", "needs", "pivot_alone", "pivot_needing", "returns", "far")
@@ -66,13 +67,13 @@ class Chances:
     turns: tuple[float, ...]
 
 
-def chances(scores: Scores, rendering: Rendering, decisions: Decisions) -> Chances:
+def chances(scores: Scores, rendering: Rendering, surface: Surface, decisions: Decisions) -> Chances:
     """Every decision's probability."""
-    x = evidence(scores, rendering)
+    x = evidence(scores, rendering, surface)
     logits = decisions.form.logits(x)
     shares = np.exp(logits - logits.max())
     each = (
-        decisions.antecedent.logits(turn_evidence(scores, rendering))[..., 0]
+        decisions.antecedent.logits(turn_evidence(scores, rendering, surface))[..., 0]
         if rendering.seen
         else np.zeros(0)
     )
@@ -106,13 +107,19 @@ def stratum_chances(found: Chances, can_be_far: bool) -> dict[str, float]:
     }
 
 
-def decide(scores: Scores, rendering: Rendering, decisions: Decisions, threads: Mapping[int, int]) -> Reading:
+def decide(
+    scores: Scores,
+    rendering: Rendering,
+    surface: Surface,
+    decisions: Decisions,
+    threads: Mapping[int, int],
+) -> Reading:
     """The labels of one follow-up; `threads` holds the thread of every earlier user turn.
 
     Order: is it a query, can it be resolved, does it need history, has it pivoted, does it return, which turns supply
     what it needs; the stratum is the taxonomy's first row that then holds.
     """
-    found = chances(scores, rendering, decisions)
+    found = chances(scores, rendering, surface, decisions)
     limit = decisions.thresholds
     yes = {name: found.yes[name] >= limit[name] for name in QUESTIONS}
     needs = yes["is_query"] and yes["resolvable"] and yes["needs"]

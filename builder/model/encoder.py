@@ -16,6 +16,7 @@ from builder.model.decide import Decisions, decide, decisions_from_json
 from builder.model.evidence import Scores
 from builder.model.pieces import Vocabulary, load_vocabulary
 from builder.model.rendering import Rendering, render
+from builder.model.surface import read_surfaces
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -120,9 +121,12 @@ def read_transcript(encoder: Encoder, transcript: Transcript) -> tuple[Reading, 
         return ()
     threads = {user_turns[0]: user_turns[0]}
     readings = []
+    surfaces = read_surfaces(transcript)
     for turn in user_turns[1:]:
         rendering = render(transcript, turn, encoder.vocabulary)
-        reading = decide(score(encoder.session, rendering), rendering, encoder.decisions, threads)
+        reading = decide(
+            score(encoder.session, rendering), rendering, surfaces[turn], encoder.decisions, threads
+        )
         threads[turn] = reading.thread
         readings.append(reading)
     return tuple(readings)

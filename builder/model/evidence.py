@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from builder.core.taxonomy import FORM_NAMES, LONG_RANGE, STRATUM_NAMES
 from builder.model.rendering import Rendering
+from builder.model.surface import Surface
 
 Vector = NDArray[np.float64]
 
@@ -15,6 +16,9 @@ N_FORMS, N_STRATA = len(FORM_NAMES), len(STRATUM_NAMES)
 N_WHOLE = len(BINARY) + N_FORMS + N_STRATA
 ABSENT = -6.0
 """The logit of a turn that does not exist."""
+
+TURN_WIDTH = 15
+"""Numbers for one earlier turn."""
 
 _LIMIT = 8.0
 
@@ -34,7 +38,7 @@ class Scores:
     subject: Vector
 
 
-def evidence(scores: Scores, rendering: Rendering) -> Vector:
+def evidence(scores: Scores, rendering: Rendering, surface: Surface) -> Vector:
     """The numbers for the decisions on the follow-up as a whole."""
     binary = np.clip(scores.whole[: len(BINARY)], -_LIMIT, _LIMIT)
     forms = _log_shares(scores.whole[len(BINARY) : len(BINARY) + N_FORMS])
@@ -53,15 +57,15 @@ def evidence(scores: Scores, rendering: Rendering) -> Vector:
         float(len(users) > 1),
         float(far.any()),
     ]
-    return np.concatenate([binary, forms, strata, pointers, rendering.global_facts])
+    return np.concatenate([binary, forms, strata, pointers, rendering.global_facts, surface.facts])
 
 
-def turn_evidence(scores: Scores, rendering: Rendering) -> Vector:
+def turn_evidence(scores: Scores, rendering: Rendering, surface: Surface) -> Vector:
     """The numbers for each seen turn's claim to be an antecedent, shape (turns, numbers)."""
     pointer = np.clip(scores.antecedent, -_LIMIT, _LIMIT)
     subject = np.clip(scores.subject, -_LIMIT, _LIMIT)
     if not len(pointer):
-        return np.zeros((0, 14))
+        return np.zeros((0, TURN_WIDTH))
     best = pointer.max()
     rows = []
     for n, facts in enumerate(rendering.turn_facts):
@@ -74,6 +78,7 @@ def turn_evidence(scores: Scores, rendering: Rendering) -> Vector:
                 float(distance == 1),
                 float(distance == 2),
                 float(distance == 3),
+                float(rendering.seen[n] in surface.pointed),
                 *facts,
             )
         )
@@ -86,4 +91,5 @@ def _highest(logits: Vector) -> float:
 
 def _log_shares(logits: Vector) -> Vector:
     shifted = logits - logits.max()
-    return np.clip(shifted - np.log(np.exp(shifted).sum()), -_LIMIT, 0)
+    shares: Vector = np.clip(shifted - np.log(np.exp(shifted).sum()), -_LIMIT, 0)
+    return shares

@@ -15,6 +15,7 @@ from builder.model.decide import (
 )
 from builder.model.evidence import Scores, Vector, evidence, turn_evidence
 from builder.model.rendering import Rendering
+from builder.model.surface import Surface
 from builder.model.training.examples import Example
 
 _STRENGTH = 0.05
@@ -27,12 +28,13 @@ class Scored:
 
     example: Example
     rendering: Rendering
+    surface: Surface
     scores: Scores
 
 
 def fit_decisions(scored: Sequence[Scored]) -> Decisions:
     """Decisions from out-of-fold scores; calibration is left empty (see `calibrate`)."""
-    x = np.array([evidence(s.scores, s.rendering) for s in scored])
+    x = np.array([evidence(s.scores, s.rendering, s.surface) for s in scored])
     questions = {}
     for name in QUESTIONS:
         answers = [_answer(name, s.example) for s in scored]
@@ -77,7 +79,7 @@ def _antecedent_weigher(scored: Sequence[Scored]) -> Weigher:
     hits: list[int] = []
     for s in scored:
         if s.example.antecedent_turns and s.rendering.seen:
-            rows.append(turn_evidence(s.scores, s.rendering))
+            rows.append(turn_evidence(s.scores, s.rendering, s.surface))
             hits.extend(int(number in s.example.antecedent_turns) for number in s.rendering.seen)
     return _logistic(np.concatenate(rows), np.array(hits))
 
@@ -106,7 +108,7 @@ def _logistic(x: Vector, y: Vector, classes: int = 2) -> Weigher:
 
 def _tuned(decisions: Decisions, scored: Sequence[Scored]) -> Decisions:
     """Thresholds by the F1 of each question's rarer answer, needs by accuracy; forms lifted by their rarity."""
-    found = [chances(s.scores, s.rendering, decisions) for s in scored]
+    found = [chances(s.scores, s.rendering, s.surface, decisions) for s in scored]
     limits = dict(decisions.thresholds)
     for name, rare in (("is_query", False), ("resolvable", False), ("returns", True), ("far", True)):
         pairs = [
@@ -120,8 +122,8 @@ def _tuned(decisions: Decisions, scored: Sequence[Scored]) -> Decisions:
 
 
 def _best_limit(pairs: Sequence[tuple[float, bool]], rare: bool) -> float:
-    """The threshold in 0.2 to 0.8 with the best F1 of the answer `rare`; ties go to the one nearest 0.5."""
-    grid = sorted((round(0.2 + 0.05 * n, 2) for n in range(13)), key=lambda limit: abs(limit - 0.5))
+    """The threshold in 0.35 to 0.65 with the best F1 of the answer `rare`; ties go to the one nearest 0.5."""
+    grid = sorted((round(0.35 + 0.05 * n, 2) for n in range(7)), key=lambda limit: abs(limit - 0.5))
 
     def f1(limit: float) -> float:
         told = [(p >= limit) == rare for p, _ in pairs]

@@ -16,6 +16,7 @@ from builder.model.encoder import FILES, MANIFEST, score
 from builder.model.evidence import Scores
 from builder.model.pieces import Vocabulary
 from builder.model.rendering import Rendering, render
+from builder.model.surface import Surface, read_surfaces
 from builder.model.training.augment import augment
 from builder.model.training.base import Base, new_reader, rounded
 from builder.model.training.batches import Row, target_row
@@ -148,11 +149,20 @@ def score_with(
     return [score(session, render(e.transcript, e.turn, vocabulary)) for e in examples]
 
 
-def scored_examples(data: TrainingSet, scores: dict[str, Scores], vocabulary: Vocabulary) -> list[Scored]:
-    """Examples with their out-of-fold scores."""
-    return [
-        Scored(e, render(e.transcript, e.turn, vocabulary), scores[e.id]) for e in data.full if e.id in scores
-    ]
+def scored_examples(
+    full: Sequence[Example], scores: dict[str, Scores], vocabulary: Vocabulary
+) -> list[Scored]:
+    """Examples with their out-of-fold scores; what has no score is left out."""
+    surfaces: dict[tuple[str, str], dict[int, Surface]] = {}
+    found = []
+    for e in full:
+        if e.id in scores:
+            key = (e.source, e.transcript.id)
+            if key not in surfaces:
+                surfaces[key] = read_surfaces(e.transcript)
+            rendering = render(e.transcript, e.turn, vocabulary)
+            found.append(Scored(e, rendering, surfaces[key][e.turn], scores[e.id]))
+    return found
 
 
 def tell_out_of_fold(scored: Sequence[Scored]) -> list[Told]:
@@ -198,7 +208,7 @@ def tell(scored: Sequence[Scored], decisions: Decisions) -> list[Told]:
         known = threads.setdefault((s.example.source, s.example.transcript.id), {users[0]: users[0]})
         for before, number in pairwise(users):
             known.setdefault(number, known[before])
-        reading = decide(s.scores, s.rendering, decisions, {n: known[n] for n in users})
+        reading = decide(s.scores, s.rendering, s.surface, decisions, {n: known[n] for n in users})
         known[s.example.turn] = reading.thread
         told.append(Told(s.example, reading))
     return told

@@ -57,7 +57,7 @@ def train_model(plan: Plan, report: Report) -> dict[str, Any]:
     work = plan.work or plan.out / "work"
     work.mkdir(parents=True, exist_ok=True)
     scores = cross_score(data, base, vocabulary, stages, work, report)
-    scored = scored_examples(data, scores, vocabulary)
+    scored = scored_examples(data.full, scores, vocabulary)
     told = tell_out_of_fold(scored)
     reader = train_in_stages(data.full, data.partial, base, vocabulary, stages, report)
     files = [*plan.labels, *(plan.transcripts or map(transcripts_beside, plan.labels))]
