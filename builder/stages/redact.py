@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from builder.core.records import Terms, Transcript
 from builder.core.settings import RedactSettings
@@ -24,6 +25,8 @@ RECOGNISERS: dict[str, Callable[[str], Iterator[Place]]] = {
     "ip": find_addresses,
 }
 """In order of precedence: where two findings overlap, the earlier recogniser's holds."""
+NEED_DIGITS = ("iban", "number", "ip")
+_DIGIT = re.compile("[0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +211,15 @@ def _swap(transcript: Transcript, places: list[list[Place]], kept: _Kept, seed: 
     return swap
 
 
-def _structured(text: str) -> list[Place]:
-    """Addresses, numbers and keys in `text`, none overlapping another."""
+@lru_cache(maxsize=1 << 15)
+def _structured(text: str) -> tuple[Place, ...]:
+    """Addresses, numbers and keys in `text`, none overlapping another. Logs repeat themselves: so are the findings."""
     taken: list[Place] = []
-    for recognise in RECOGNISERS.values():
+    has_digit = _DIGIT.search(text) is not None
+    for name, recognise in RECOGNISERS.items():
+        if not has_digit and name in NEED_DIGITS:
+            continue
         for place in recognise(text):
             if all(place[2] <= start or end <= place[1] for _, start, end, _ in taken):
                 taken.append(place)
-    return taken
+    return tuple(taken)

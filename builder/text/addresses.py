@@ -4,13 +4,14 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from builder.text.findings import Place
+from builder.text.findings import Place, has_any
 
 _EMAIL = re.compile(r"[\w.+%'-]{0,63}[\w+%-]@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w@])")
 _SPELT_EMAIL = re.compile(
     r"\b[\w.+-]{1,63}\s?[(\[{]\s?at\s?[)\]}]\s?[\w-]{1,63}(?:(?:\s?[(\[{]\s?dot\s?[)\]}]\s?|\.)[\w-]{2,63}){1,5}",
     re.IGNORECASE,
 )
+_SPELT_SIGNS = ("at)", "at]", "at}", "at )", "at ]", "AT)", "AT]")
 _REMOTE = re.compile(r"[:/]\w")
 
 _IPV4 = re.compile(r"\d(?<![\w.]\d)\d{0,2}(?:\.\d{1,3}){3}(?!\w|\.\d)(/\d{1,2})?")
@@ -33,7 +34,7 @@ def find_emails(text: str) -> Iterator[Place]:
             if match.group().startswith("git@") and _REMOTE.match(text, match.end()):
                 continue
             yield "email", match.start(), match.end(), 0.99
-    if "at" in text and re.search(r"[(\[{]\s?at", text, re.IGNORECASE):
+    if has_any(text, _SPELT_SIGNS):
         for match in _SPELT_EMAIL.finditer(text):
             yield "email", match.start(), match.end(), 0.9
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from builder.text.findings import Place
+from builder.text.findings import Place, has_any
 
 _PREFIXED = re.compile(
     r"(?<![A-Za-z0-9])(?:"
@@ -109,7 +109,7 @@ def _is_random(run: str) -> bool:
 def find_secrets(text: str) -> Iterator[Place]:
     """Secrets; digests, commits and UUIDs are none."""
     long = list(_TOKEN.finditer(text))
-    if long and any(hint in text for hint in _PREFIX_HINTS):
+    if long and has_any(text, _PREFIX_HINTS):
         for match in _PREFIXED.finditer(text):
             yield "secret", match.start(), match.end(), 0.99
     if "-----BEGIN" in text:
@@ -121,7 +121,7 @@ def find_secrets(text: str) -> Iterator[Place]:
     small = text.lower()
     # Searching small letters is faster than ignoring case; a letter that grows when it shrinks (İ) forbids it.
     same = small if len(small) == len(text) else text
-    for match in _TOLD.finditer(same) if any(hint in small for hint in _TOLD_HINTS) else ():
+    for match in _TOLD.finditer(same) if has_any(small, _TOLD_HINTS) else ():
         value = match["value"].rstrip(".!?)")
         if any(c.isdigit() for c in value) and (_LETTER.search(value) or len(value) > 7):
             yield "secret", match.start("value"), match.start("value") + len(value), 0.9

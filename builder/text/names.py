@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
-from builder.text.findings import Place
+from builder.text.findings import Place, has_any
 
 _LEXICON = Path(__file__).resolve().parent.parent / "lexicons" / "names.json"
 
@@ -117,10 +117,10 @@ def _given(name: str) -> bool:
 def _told(text: str, small: str, is_titled: bool) -> Iterator[Place]:
     """Names after a cue that leaves no doubt; `small` is the text in small letters."""
     patterns = [(_ADDRESSED, 0.85)] if is_titled else []
-    if any(hint in small for hint in _TOLD_HINTS):
+    if has_any(small, _TOLD_HINTS):
         patterns += [(_TOLD, 0.95), (_FIELD, 0.85)]
         yield from _told_small(text)
-    if any(hint in small for hint in _FROM_HINTS):
+    if has_any(small, _FROM_HINTS):
         patterns.append((_FROM, 0.9))
     for pattern, confidence in patterns:
         for match in pattern.finditer(text):
@@ -153,10 +153,8 @@ def _guessed(text: str, role: str) -> Iterator[Place]:
 
 def find_answered_name(asked: str, text: str) -> list[Place]:
     """The name that `text` is, when `asked` asks a person for theirs."""
-    if not _ASKS.search(asked):
-        return []
     match = _ALONE.fullmatch(text.strip())
-    if match is None or (text.strip().islower() and not _given(match["name"])):
+    if match is None or not _ASKS.search(asked) or (text.strip().islower() and not _given(match["name"])):
         return []
     start = text.index(match["name"])
     return [("name", start, start + len(match["name"]), 0.85)]
@@ -168,7 +166,8 @@ def _spaceless(text: str) -> Iterator[Place]:
             yield "name", match.start("name"), match.end("name"), 0.85
 
 
-def find_names(text: str, role: str) -> list[Place]:
+@lru_cache(maxsize=1 << 15)
+def find_names(text: str, role: str) -> tuple[Place, ...]:
     """Names of people in `text`, where a cue says that one stands there, in order, none overlapping another.
 
     A title alone ("Mrs Dalloway") is as often a book as a neighbour: such a name is reported below `SURE`, for a
@@ -176,7 +175,7 @@ def find_names(text: str, role: str) -> list[Place]:
     """
     small = text.lower()
     capitalised = set(_CAPITALISED.findall(text))
-    is_titled = not _TITLE_CAPITALS.isdisjoint(capitalised) or any(hint in small for hint in _TITLE_HINTS)
+    is_titled = not _TITLE_CAPITALS.isdisjoint(capitalised) or has_any(small, _TITLE_HINTS)
     found = list(_told(text, small, is_titled))
     if not lexicon()["given"].isdisjoint(map(str.lower, capitalised)):
         found += _guessed(text, role)
@@ -188,7 +187,7 @@ def find_names(text: str, role: str) -> list[Place]:
     for place in found:
         if all(place[2] <= start or end <= place[1] for _, start, end, _ in taken):
             taken.append(place)
-    return sorted(taken, key=lambda place: place[1])
+    return tuple(sorted(taken, key=lambda place: place[1]))
 
 
 def names_in_email(local: str) -> tuple[str, ...]:
