@@ -67,10 +67,14 @@ class Confusion:
 
 
 def confusion_from_card(card: Mapping[str, Any]) -> Confusion | None:
-    """The confusion matrix of a model card ({confusion: {labels, matrix, n_conversations}}); None when it has none."""
+    """The confusion matrix of a model card ({confusion: {labels, matrix, n_conversations}}); None when it has none.
+
+    A card with one matrix per kind of source has the one over all sources under `pooled`.
+    """
     table = card.get("confusion")
     if not table:
         return None
+    table = table.get("pooled", table)
     rows = tuple(tuple(float(count) for count in row) for row in table["matrix"])
     return Confusion(tuple(table["labels"]), rows, int(table.get("n_conversations") or 0))
 
