@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mix": ("builder.cli.mix:mix", "Measured shares of the strata with intervals"),
     "adjudicate": ("builder.cli.adjudicate:adjudicate", "Second labels for follow-ups by a language model"),
     "prompt": ("builder.cli.adjudicate:prompt", "Print what would be sent to the model for one follow-up"),
+    "validate": ("builder.cli.validate:validate", "Every problem of a release or of a file of items"),
     "show": ("builder.cli.show:show", "One item as a conversation, with its labels, its proof and why it was chosen"),
     "redact": ("builder.cli.redact:redact", "The same conversations without private values"),
     "review": ("builder.cli.review:review", "A local page to accept, edit or reject items; agreement of two readers"),

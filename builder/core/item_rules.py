@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from builder.core.errors import Problem
 from builder.core.records import Item, Turn
-from builder.core.taxonomy import FORM_NAMES, Facts, d_live, d_stale, reference_type
+from builder.core.taxonomy import FORM_NAMES, Facts, d_introduced, d_live, d_stale, reference_type
 from builder.core.terms import key, occurs
 
 NEEDS_FORBIDDEN = ("post_pivot_standalone", "long_range")
@@ -26,9 +26,11 @@ def item_problems(
     rules = (
         _prefix(item),
         _labels(item, long_range),
+        _origin(item),
         _distances(item),
         _required(item),
         _forbidden(item),
+        _listed(item),
         _rewrite(item),
         _gold(item, passages),
     )
@@ -75,6 +77,17 @@ def _labels(item: Item, long_range: int) -> Found:
         )
 
 
+def _origin(item: Item) -> Found:
+    made = item.origin == "synthetic"
+    if made != (item.synthesis is not None):
+        have = "no synthesis" if made else "a synthesis"
+        yield (
+            "origin",
+            f"is {item.origin} with {have}",
+            "a synthetic item, and only such a one, says how it was made",
+        )
+
+
 def _distances(item: Item) -> Found:
     for number in item.antecedent_turns:
         if not 0 < number < item.turn:
@@ -86,11 +99,23 @@ def _distances(item: Item) -> Found:
     stale = d_stale(item.turn, item.forbidden_in_rewrite, counted(item), dict(item.aliases))
     if item.d_stale != stale:
         yield "d_stale", f"is {item.d_stale}, the forbidden terms give {stale}", f"set it to {stale}"
-    if not 0 <= item.d_introduced < item.turn or item.d_introduced < item.d_live:
+    turns = (*counted(item), Turn(item.turn, "user", item.follow_up))
+    if len(turns) == item.turn:
+        introduced = d_introduced(
+            item.turn, item.required_in_rewrite, item.antecedent_turns, turns, dict(item.aliases)
+        )
+        if item.d_introduced != introduced:
+            yield (
+                "d_introduced",
+                f"is {item.d_introduced}, the required terms give {introduced}",
+                f"set it to {introduced}",
+            )
+    most = max(live - 1, 0)
+    if not 0 <= item.intervening_turns <= most:
         yield (
-            "d_introduced",
-            f"is {item.d_introduced} with d_live {item.d_live} at turn {item.turn}",
-            "the antecedent is introduced no later than it is last named",
+            "intervening_turns",
+            f"is {item.intervening_turns}, {most} turns stand between antecedent and follow-up",
+            "count those of them whose subject differs",
         )
 
 
@@ -140,6 +165,20 @@ def _forbidden(item: Item) -> Found:
         )
 
 
+def _listed(item: Item) -> Found:
+    for field in ("required_in_rewrite", "forbidden_in_rewrite"):
+        first: dict[str, str] = {}
+        for term in getattr(item, field):
+            if key(term) in first:
+                yield field, f'term "{term}" repeats "{first[key(term)]}"', "list each term once"
+            first.setdefault(key(term), term)
+    terms = {*item.required_in_rewrite, *item.forbidden_in_rewrite}
+    for term, _ in item.aliases:
+        if term not in terms:
+            fix = "name the term they belong to as it is listed"
+            yield "aliases", f'"{term}" is neither required nor forbidden', fix
+
+
 def _rewrite(item: Item) -> Found:
     if item.reference_rewrite is None:
         if not item.rewrite_note:
@@ -163,6 +202,8 @@ def _rewrite(item: Item) -> Found:
 
 
 def _gold(item: Item, passages: Collection[str] | None) -> Found:
+    if item.gold and item.gold_source == "none":
+        yield "gold_source", f"is none with {len(item.gold)} gold passages", "say where they come from"
     if passages is None:
         return
     for passage in item.gold:

@@ -1,14 +1,14 @@
 """Is this release, or this file of items, valid? Every problem with its file, line, field, value and remedy."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from builder.core.errors import INVALID_DATA, BuilderError, Problem
-from builder.core.hashing import digest
 from builder.core.item_rules import item_problems
-from builder.core.records import Item
+from builder.core.records import Item, Passage
+from builder.core.rot import find_rot
 from builder.core.rows import item_from_row
 from builder.core.set_rules import seat_problems, set_problems
 from builder.core.settings import DrawSettings, ReleaseSettings
@@ -17,6 +17,7 @@ from builder.core.versions import item_digest, set_digest
 from builder.io.schemas import schema_problems
 from builder.io.store import digest_file, iter_jsonl, read_json
 from builder.pipeline.artefacts import quotas_from_row
+from builder.pipeline.snapshots import read_items, read_manifest
 
 FILES = ("README.md", "CHANGELOG.md", "items.jsonl", "mix.json", "quotas.json")
 """Files that every release has beside its manifest."""
@@ -37,15 +38,35 @@ class Checked:
     short: int = 0
 
 
-def validate_path(path: Path) -> Checked:
+def validate_path(path: Path, corpus: Path | None = None) -> Checked:
     """Check the release that `path` means, or the items of a JSONL file alone.
+
+    Args:
+        path: A release, a folder of releases, or a file of items.
+        corpus: The passages of today, to look gold up in and to find label rot by.
 
     Raises:
         BuilderError: There is no release or file there, or the file holds no item.
     """
+    from builder.io.corpus import load_passages
     from builder.pipeline.sources import find_release
 
-    return check_items(path) if path.is_file() else check_release(find_release(path))
+    today = {passage.id: passage for passage in load_passages(corpus)} if corpus else None
+    if path.is_file():
+        return check_items(path, passages=frozenset(today) if today else None)
+    folder = find_release(path)
+    checked = check_release(folder)
+    return replace(checked, problems=(*checked.problems, *_rot(folder, today))) if today else checked
+
+
+def _rot(folder: Path, passages: Mapping[str, Passage]) -> list[Problem]:
+    """Items of a release whose gold is not what it was in the corpus of today."""
+    stated = read_manifest(folder).get("passages", {})
+    fix = "build with this corpus: the item is quarantined until a person reviews it"
+    return [
+        Problem(f"{folder / 'items.jsonl'}: {rot.id}: gold", f'{rot.reason} ("{rot.passage}")', fix)
+        for rot in find_rot(read_items(folder), stated, passages)
+    ]
 
 
 def check_items(path: Path, long_range: int = LONG_RANGE, passages: frozenset[str] | None = None) -> Checked:
@@ -157,7 +178,7 @@ def _file_problems(folder: Path, manifest: Mapping[str, Any]) -> list[Problem]:
     present = {
         path.relative_to(folder).as_posix(): path
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "manifest.json" and not path.name.startswith(".")
+        if path.is_file() and path != folder / "manifest.json" and not path.name.startswith(".")
     }
     problems = []
     for name in sorted(stated.keys() | present.keys()):
@@ -174,11 +195,3 @@ def _file_problems(folder: Path, manifest: Mapping[str, Any]) -> list[Problem]:
 
 EDITABLE = frozenset({"README.md", "CHANGELOG.md"})
 """Files with parts that people write; their digests tell of edits but do not forbid them."""
-
-
-def taxonomy_digest() -> str:
-    """Digest of the strata and forms in words: another one means another exam."""
-    from builder.core.taxonomy import FORMS, STRATA
-
-    rows = [[s.name, s.condition, s.has_items] for s in STRATA] + [[f.name, f.definition] for f in FORMS]
-    return digest(rows)

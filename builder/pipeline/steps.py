@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from builder.core.errors import BuilderError
+from builder.core.hashing import digest
 from builder.core.mix import Confusion, Mix, Quotas, confusion_from_card
 from builder.core.records import Catalogue, Dropped, FollowUp, Transcript
+from builder.core.rows import transcript_to_row
 from builder.pipeline.artefacts import Pointer
 from builder.pipeline.readers import make_reader
 from builder.pipeline.sources import Sources
@@ -30,7 +32,9 @@ def sample(sources: Sources, _: Given) -> Made:
             "give a log whose conversations have two or more user turns, or set [read] format, fields and roles",
             code=4,
         )
-    return {"sampled": kept, "sample_dropped": dropped, "sample_facts": [facts]}
+    # Known by content: neither the order of files nor that of lines changes it.
+    known = digest(sorted(digest(transcript_to_row(transcript)) for transcript in kept))
+    return {"sampled": kept, "sample_dropped": dropped, "sample_facts": [{**facts, "digest": known}]}
 
 
 def redact(sources: Sources, given: Given) -> Made:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from builder.core.hashing import rank
 from builder.core.item_rules import item_problems
 from builder.core.mix import Quotas, set_weights
+from builder.core.near_duplicates import jaccard, shingles
 from builder.core.records import Dropped, Item
 from builder.core.taxonomy import ITEM_STRATA
-from builder.core.terms import key
 
 INVALID = "breaks an item rule"
 TWICE = "the set has this item already"
@@ -17,7 +17,6 @@ NEAR = "near-duplicate of an item of the set"
 FULL = "conversation has its items"
 SEATED = "every seat of its stratum is taken"
 RETIRED = "retired: its stratum has fewer seats"
-SHINGLE = 3
 
 
 @dataclass(slots=True)
@@ -108,7 +107,7 @@ def _refuse(
         return FULL, ""
     if not was_kept:
         own = shingles(item)
-        close = any(_jaccard(own, other) >= near_duplicate for other in chosen.shingles[item.reference_type])
+        close = any(jaccard(own, other) >= near_duplicate for other in chosen.shingles[item.reference_type])
         if close:
             return NEAR, ""
     return "", ""
@@ -119,17 +118,6 @@ def _add(item: Item, chosen: _Set) -> None:
     chosen.ids.add(item.id)
     chosen.conversations[item.conversation_id] += 1
     chosen.shingles[item.reference_type].append(shingles(item))
-
-
-def shingles(item: Item) -> frozenset[str]:
-    """Word triples of the follow-up and what it stands for: "why?" in two conversations is not one item twice."""
-    stands_for = item.reference_rewrite or " ".join(item.required_in_rewrite)
-    words = key(f"{item.follow_up} | {stands_for}").split()
-    return frozenset(" ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1)))
-
-
-def _jaccard(some: frozenset[str], others: frozenset[str]) -> float:
-    return len(some & others) / len(some | others) if some or others else 1.0
 
 
 def _paired(items: Iterable[Item]) -> list[Item]:
