@@ -31,7 +31,7 @@ _STAND_IN = "\uab30"
 _LETTER = f"[^\\W_{_STAND_IN}]"
 _LETTER_ONLY = r"[^\W\d_]"
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'"})
-_HYPHENS = "-\u2010\u2011"
+_HYPHEN = re.compile(r"(?<=.)[-\u2010\u2011](?=.)", re.DOTALL)
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NUMERIC = re.compile(r"v?\d+")
 
@@ -168,12 +168,16 @@ def _squeezed(text: str) -> Folded:
 def _unhyphenated(text: str) -> Folded:
     """`text` without the hyphens that stand between letters: "e-mail" as "email"."""
     folded, places = _folded(text)
-    last = len(folded) - 1
-    return _unzip(
-        (char, places[i])
-        for i, char in enumerate(folded)
-        if not (char in _HYPHENS and 0 < i < last and folded[i - 1].isalpha() and folded[i + 1].isalpha())
-    )
+    drop = [
+        match.start()
+        for match in _HYPHEN.finditer(folded)
+        if folded[match.start() - 1].isalpha() and folded[match.end()].isalpha()
+    ]
+    if not drop:
+        return folded, places
+    cuts = list(zip([-1, *drop], [*drop, len(folded)], strict=True))
+    kept = "".join(folded[left + 1 : right] for left, right in cuts)
+    return kept, tuple(place for left, right in cuts for place in places[left + 1 : right])
 
 
 @lru_cache(maxsize=8192)
@@ -182,20 +186,20 @@ def _readings(text: str) -> tuple[tuple[str, Folded], ...]:
 
     Each with its small letters, in which most terms are ruled out at once.
     """
-    readings = [_folded(text), _unhyphenated(text)] if "-" in text else [_folded(text)]
+    written = _folded(text)
+    bare = _unhyphenated(text) if "-" in text else written
+    readings = [written] if bare[0] == written[0] else [written, bare]
     shown = ((_SPACELESS_CHAR.sub(_STAND_IN, folded), places) for folded, places in readings)
     return tuple((reading[0].lower(), reading) for reading in shown)
 
 
 @lru_cache(maxsize=16384)
 def _needle(term: str) -> str:
-    """Small letters that every text with `term` holds; "" when there are none to be sure of."""
+    """Small letters that every text with `term` holds: its first word without what an ending may change."""
     first = _WORD.search(normalise(term))
-    return (
-        singular(first.group())[:3].lower()
-        if first and first.group().isascii() and first.group().isalpha()
-        else ""
-    )
+    if not first or not (first.group().isascii() and first.group().isalpha()):
+        return ""
+    return singular(first.group()).lower().removesuffix("y")
 
 
 def _find(term: str, text: str) -> list[tuple[int, int]]:
