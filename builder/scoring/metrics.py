@@ -13,7 +13,7 @@ class Metric:
         name: Name in files and options.
         higher_is_better: Which way is better.
         label: Name for people; `{k}` is the cut-off.
-        definition: What 1 means, or what is averaged.
+        definition: What 1 means, or what is averaged; `{k}` as in the label.
         needs: rewrite or retrieval: what a run must give for it.
     """
 
@@ -30,9 +30,9 @@ class Metric:
 
 
 METRICS: tuple[Metric, ...] = (
-    Metric("recall", True, "recall@{k}", "share of the gold passages among the first k retrieved", "retrieval"),
+    Metric("recall", True, "recall@{k}", "share of the gold passages among the first {k} retrieved", "retrieval"),
     Metric("ndcg", True, "nDCG@{k}", "gain of the gold passages by rank, over the best possible", "retrieval"),
-    Metric("mrr", True, "MRR@{k}", "1 / rank of the first gold passage among the first k", "retrieval"),
+    Metric("mrr", True, "MRR@{k}", "1 / rank of the first gold passage among the first {k}", "retrieval"),
     Metric("coverage", True, "coverage", "share of the required terms that the rewrite holds", "rewrite"),
     Metric("contamination", False, "contamination", "the rewrite holds a forbidden term; of items that have one", "rewrite"),
     Metric("needless", False, "needless rewriting", "history was brought into a message that needs none", "rewrite"),

@@ -9,7 +9,9 @@ from builder.core.intervals import Z95
 from builder.scoring.metrics import METRICS, PLACE, Metric
 from builder.scoring.outcomes import Outcome
 from builder.scoring.resampling import Resampled, resample
-from builder.scoring.strata import ALL, DRAWS, effective_size, group_members
+from builder.scoring.strata import ALL, DRAWS, design_effect, effective_size, group_members
+
+Pair = tuple[float, float, float, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Change:
         before: Weighted mean of the baseline.
         after: Weighted mean of the run.
         difference: after - before.
-        low: Lower end of the 95% interval for the difference (Bonett and Price).
+        low: Lower end of the 95% interval for the difference (Bonett and Price, at the effective number of items).
         high: Its upper end.
         cluster_low: Lower end of the 95% bootstrap interval over conversations.
         cluster_high: Its upper end.
@@ -101,25 +103,28 @@ def _difference(before: Outcome, after: Outcome) -> Outcome:
     return replace(after, values=tuple(None if a is None or b is None else b - a for a, b in pairs))
 
 
-def _pairs(metric: Metric, outcomes: Iterable[tuple[Outcome, Outcome]]) -> list[tuple[float, float, float]]:
-    """(weight, before, after) of the items that both runs show."""
+def _pairs(metric: Metric, outcomes: Iterable[tuple[Outcome, Outcome]]) -> list[Pair]:
+    """(weight, before, after, conversation) of the items that both runs show."""
     at = PLACE[metric.name]
     return [
-        (new.weight, a, b)
+        (new.weight, a, b, new.conversation_id)
         for old, new in outcomes
         if (a := old.values[at]) is not None and (b := new.values[at]) is not None
     ]
 
 
-def _change(group: str, metric: Metric, pairs: list[tuple[float, float, float]], drawn: Resampled) -> Change:
-    total = sum(weight for weight, _, _ in pairs)
-    before = sum(weight * a for weight, a, _ in pairs) / total
-    after = sum(weight * b for weight, _, b in pairs) / total
-    square = sum(weight * (b - a) ** 2 for weight, a, b in pairs) / total
-    low, high = paired_interval(after - before, square, effective_size(weight for weight, _, _ in pairs))
-    up, down = sum(b > a for _, a, b in pairs), sum(b < a for _, a, b in pairs)
+def _change(group: str, metric: Metric, pairs: list[Pair], drawn: Resampled) -> Change:
+    weights, old, new, conversations = zip(*pairs, strict=True)
+    total = sum(weights)
+    before = sum(weight * a for weight, a, _, _ in pairs) / total
+    after = sum(weight * b for weight, _, b, _ in pairs) / total
+    square = sum(weight * (b - a) ** 2 for weight, a, b, _ in pairs) / total
+    moved = [b - a for a, b in zip(old, new, strict=True)]
+    size = effective_size(weights) / design_effect(weights, moved, conversations)
+    low, high = paired_interval(after - before, square, size)
+    up, down = sum(d > 0 for d in moved), sum(d < 0 for d in moved)
     wins, losses = (up, down) if metric.higher_is_better else (down, up)
-    is_binary = all(value in (0, 1) for _, *both in pairs for value in both)
+    is_binary = all(value in (0, 1) for value in (*old, *new))
     cluster_low, cluster_high = drawn.interval(group, metric.name)
     p = mcnemar(up, down) if is_binary else 1.0 if not up + down else drawn.two_sided_p(group, metric.name)
     return Change(

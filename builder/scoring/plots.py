@@ -91,7 +91,10 @@ def waterfall_track(step: Step, scale: tuple[float, float], title: str) -> str:
         left, size = min(start, end), abs(end - start)
         inner += _line(start, start, 0, 13, "link") + _line(end, end, 13, 26, "link")
         name = "better" if step.is_better else "worse"
-        inner += f'<rect class="bar {name}" x="{percent(left)}" width="{percent(max(size, 0.003))}" y="6" height="14" rx="2"/>'
+        size = max(size, 0.003) if size else 0.0
+        inner += (
+            f'<rect class="bar {name}" x="{percent(left)}" width="{percent(size)}" y="6" height="14" rx="2"/>'
+        )
     return _svg(26, title, inner)
 
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from builder.core.taxonomy import STRATA, window_is_right
-from builder.scoring.gate import Verdict, passes
+from builder.scoring.gate import FAIL, PASS, TOO_FEW, Verdict, passes
 from builder.scoring.item_views import ItemView, Marked
 from builder.scoring.judgement import Judged, Judgement, commonest_contaminants
 from builder.scoring.metrics import METRICS, PLACE, Metric
@@ -42,6 +42,7 @@ from builder.scoring.tables import (
 PLOTTED = ("recall", "contamination", "coverage")
 _TILES = ("recall", "contamination", "coverage", "unusable")
 _FARTHEST = 8
+_URGENCY = (FAIL, TOO_FEW, PASS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def _context(judgement: Judgement) -> dict[str, Any]:
         "gate": {
             "passed": passes(verdicts),
             "sentence": gate_sentence(verdicts),
-            "rows": [_verdict_row(v) for v in verdicts],
+            "rows": [_verdict_row(v) for v in sorted(verdicts, key=lambda v: _URGENCY.index(v.verdict))],
         }
         if verdicts
         else None,
@@ -110,7 +111,9 @@ def _context(judgement: Judgement) -> dict[str, Any]:
         "facets": _facet_rows(judged),
         "conditions": {s.name: (s.condition, s.catches) for s in STRATA},
         "no_evidence": judgement.comparison.no_evidence if judgement.comparison else (),
-        "metrics": [(metric.label.format(k=judged.k), metric.definition) for metric in METRICS],
+        "metrics": [
+            (metric.label.format(k=judged.k), metric.definition.format(k=judged.k)) for metric in METRICS
+        ],
     }
 
 
@@ -195,7 +198,7 @@ def _interval_panel(judgement: Judgement, name: str) -> dict[str, Any] | None:
     metric = METRICS[PLACE[name]]
     return {
         "label": metric.label.format(k=k),
-        "definition": metric.definition,
+        "definition": metric.definition.format(k=k),
         "way": "right is better" if metric.higher_is_better else "left is better",
         "rows": rows,
         "axis": Marked(axis),
@@ -246,6 +249,7 @@ def _quadrant_rows(judgement: Judgement) -> list[dict[str, Any]]:
             rows.append(
                 {
                     "name": group,
+                    "n": sum(count for _, _, count in after),
                     "after": Marked(stacked_track(after, f"{group}, this run")),
                     "before": Marked(stacked_track(before, f"{group}, baseline", 10)) if old else None,
                 }
