@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "config": {"core"},
     "pipeline": {"core", "text", "stages", "model", "io", "config", "pipeline"},
     "evaluate": {"core", "text", "scope", "scoring", "io", "config", "evaluate"},
+    "__main__": {"cli"},
     "cli": {
         "core",
         "text",
