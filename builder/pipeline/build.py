@@ -137,7 +137,7 @@ def build_release(
 
 def _run_key(sources: Sources, freeze_items: bool) -> str:
     """The key of a whole build: settings, inputs and code; the previous release is not part of it."""
-    kinds = ("transcripts", "passages", "entities", "labels", "reviews", "model")
+    kinds = ("transcripts", "passages", "entities", "labels", "reviews", "model", "pinned")
     settings = digest(repr(replace(sources.settings, input=Settings().input)))
     return stage_key("build", [settings, freeze_items, [sources.digest(kind) for kind in kinds]])
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class Contents:
         facts: What stages noted, by stage.
         dropped: Stage -> reason -> records.
         date: ISO date of the newest message; "" when none is known.
+        quarantined: Items held back because a gold passage moved or changed: (id, reason, passage).
     """
 
     items: tuple[Item, ...]
@@ -55,6 +56,7 @@ class Contents:
     facts: Mapping[str, Any]
     dropped: Mapping[str, Mapping[str, int]]
     date: str
+    quarantined: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def short(self) -> dict[str, int]:
@@ -91,7 +93,8 @@ def text_digest(sources: Sources, contents: Contents) -> str:
     """Digest of what a patch version is made for: the card's generated text, its metadata, the corpus."""
     settings = sources.settings.set
     facts = [settings.title, settings.license, settings.name, _corpus_digest(sources)]
-    return digest([facts, body_digest(_sections(sources, contents))])
+    # How many records left on the way depends on what came before, not on what the set is.
+    return digest([facts, body_digest(_sections(sources, replace(contents, dropped={})))])
 
 
 def _corpus_digest(sources: Sources) -> str:
@@ -228,7 +231,6 @@ def _manifest(
     settings, items = sources.settings, contents.items
     rules = rules_in_use(settings.classify.long_range)
     gold = {name for item in items for name in item.gold}
-    quarantined = (contents.facts.get("quarantine") or {}).get("items") or []
     return {
         "name": settings.set.name,
         "version": version,
@@ -255,7 +257,7 @@ def _manifest(
         },
         "items": {item.id: item_digest(item) for item in sorted(items, key=lambda item: item.id)},
         "passages": {p.id: passage_digest(p) for name, p in sorted(sources.passages.items()) if name in gold},
-        "quarantined": quarantined,
+        "quarantined": [{"id": n, "reason": why, "passage": p} for n, why, p in contents.quarantined],
         "bridge": list(diff.bridge) if diff else [],
     }
 

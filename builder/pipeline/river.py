@@ -82,7 +82,7 @@ STAGES: tuple[Stage, ...] = (
         ("follow_ups", "second", "mix"),
         {"quotas": "quotas"},
         ("set", "stratify", "draw"),
-        ("previous",),
+        ("previous", "pinned"),
     ),
     Stage(
         "synthesize",

@@ -9,6 +9,7 @@ from typing import Any
 
 from builder.core.errors import BuilderError
 from builder.core.hashing import digest
+from builder.core.mix import Mix
 from builder.core.records import Catalogue, Item, Passage
 from builder.core.rows import Row, item_from_row
 from builder.core.settings import Settings
@@ -99,6 +100,20 @@ class Sources:
             return ()
         return tuple(item_from_row(row) for row in read_jsonl(self.previous / "items.jsonl", "item file"))
 
+    @property
+    def pinned_path(self) -> Path:
+        """Where `followups quotas update` puts the quotas that builds of this set go by."""
+        return self.out / self.settings.set.name / "quotas.json"
+
+    @cached_property
+    def pinned_mix(self) -> Mix | None:
+        """The mix that the set goes by until it is updated; None when it follows each log."""
+        from builder.pipeline.artefacts import quotas_from_row
+
+        return (
+            quotas_from_row(read_json(self.pinned_path, "quotas")).mix if self.pinned_path.is_file() else None
+        )
+
     @cached_property
     def model_card(self) -> dict[str, Any]:
         """The card of the classifier in use; empty for rules."""
@@ -115,7 +130,7 @@ class Sources:
         return self.path(model) if model else PACKAGE / "weights"
 
     def digest(self, kind: str) -> str:
-        """Digest of one kind of input: transcripts, passages, entities, labels, reviews, model or previous."""
+        """Digest of one kind of input: transcripts, passages, entities, labels, reviews, model, pinned or previous."""
         if kind not in self._digests:
             self._digests[kind] = digest([digest_file(path) for path in self._files(kind)])
         return self._digests[kind]
@@ -124,6 +139,8 @@ class Sources:
         chosen = self.settings.input
         if kind == "transcripts":
             return list(self.transcript_files)
+        if kind == "pinned":
+            return [self.pinned_path] if self.pinned_path.is_file() else []
         if kind == "previous":
             return [self.previous / "items.jsonl"] if self.previous else []
         if kind == "model":

@@ -136,14 +136,20 @@ def best_labels(given: Given) -> list[FollowUp]:
 
 
 def stratify(sources: Sources, given: Given) -> Made:
-    """Seats per stratum."""
+    """Seats per stratum, by the mix that `followups quotas update` settled on, else by that of this log."""
     from builder.stages.draw import count_available
     from builder.stages.stratify import allot_quotas
 
     settings = sources.settings
-    available = count_available(best_labels(given), settings.draw, settings.set.seed)
-    mix: Mix = given["mix"][0]
+    kept = kept_ids(sources)
+    available = count_available(best_labels(given), settings.draw, settings.set.seed, kept)
+    mix: Mix = sources.pinned_mix or given["mix"][0]
     return {"quotas": [allot_quotas(mix, available, settings.stratify)]}
+
+
+def kept_ids(sources: Sources) -> frozenset[str]:
+    """Ids of the follow-ups that the previous release has items of."""
+    return frozenset(f"{item.conversation_id}#{item.turn}" for item in sources.previous_items)
 
 
 def synthesize(sources: Sources, given: Given) -> Made:
@@ -165,7 +171,8 @@ def draw(sources: Sources, given: Given) -> Made:
     transcripts = {t.id: t for t in (*given["transcripts"], *given["synthetic"])}
     follow_ups = [*best_labels(given), *given["synthetic_follow_ups"]]
     quotas: Quotas = given["quotas"][0]
-    results = list(draw_candidates(follow_ups, transcripts, quotas, settings.draw, settings.set.seed))
+    kept = kept_ids(sources)
+    results = list(draw_candidates(follow_ups, transcripts, quotas, settings.draw, settings.set.seed, kept))
     pointers = [
         Pointer(r.follow_up, r.position, r.inclusion_probability, r.kept)
         for r in results

@@ -14,6 +14,7 @@ from builder.core.mix import Quotas, set_weights
 from builder.core.records import Dropped, Item
 from builder.core.versions import FIRST, Diff, Snapshot, compare, next_version, reasons, write_version
 from builder.io.store import write_bytes
+from builder.pipeline.filling import QUARANTINED
 from builder.pipeline.release_files import Contents, release_files, text_digest
 from builder.pipeline.snapshots import read_snapshot, rules_in_use
 from builder.pipeline.sources import Sources
@@ -38,7 +39,18 @@ def write_release(
         facts: What stages noted, by stage.
         dropped: Every record that left the river.
     """
-    contents = Contents(tuple(items), as_filled(quotas, items), facts, _count(dropped), newest_date(items))
+    contents = Contents(
+        tuple(items),
+        as_filled(quotas, items),
+        facts,
+        _count(dropped),
+        newest_date(items),
+        tuple(
+            (d.id, d.reason.removeprefix(QUARANTINED), d.detail)
+            for d in dropped
+            if d.reason.startswith(QUARANTINED)
+        ),
+    )
     version, diff = _version(sources, contents)
     if diff is not None and not diff.level and sources.previous:
         return sources.previous, f"{sources.previous}: unchanged, {len(items)} items; no new version"
