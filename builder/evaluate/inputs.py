@@ -16,6 +16,7 @@ from builder.io.embed import minilm
 from builder.io.store import read_jsonl
 from builder.scope.liveness import UNTYPED
 from builder.scope.shown import Embed, FindEntities
+from builder.scope.tongue import lexicon_for
 from builder.scope.vectors import word_vectors
 from builder.text.entities import COMMON, EntityIndex, mine_entities
 from builder.text.language import detect
@@ -84,7 +85,7 @@ def entity_finder(catalogue: Catalogue) -> FindEntities:
     index = EntityIndex(catalogue)
 
     def find(text: str) -> tuple[Entity, ...]:
-        found = index.find(words(text, lexicon(detect(text))))
+        found = index.find(words(text, lexicon_for(text)))
         return tuple({mention.entity.name: mention.entity for mention in found}.values())
 
     return find

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from builder.core.records import Entity, Turn
 from builder.core.terms import key, occurs
 from builder.scope.shown import FindEntities, Shown
-from builder.scope.wording import SHORT
+from builder.scope.tongue import lexicon_for
+from builder.scope.wording import SHORT, points_back, pronoun_points
 from builder.text.cues import Cues, read_cues
 from builder.text.entities import COMMON
-from builder.text.language import detect
-from builder.text.lexicon import Lexicon, lexicon
+from builder.text.lexicon import Lexicon
 from builder.text.words import content_words
 
 PLACES = frozenset({"region", "place", "location", "city", "country", "site", "building", "room"})
@@ -35,6 +35,7 @@ class _Scene:
     turns: tuple[Turn, ...]
     named: tuple[tuple[Entity, ...], ...]
     slots: tuple[Entity, ...]
+    find: FindEntities
 
     @property
     def own_types(self) -> frozenset[str]:
@@ -65,13 +66,13 @@ def missing_things(latest: str, shown: Shown, find: FindEntities) -> list[str]:
     In the order of the taxonomy's forms: a selector takes the member of the list shown last; a pronoun the likeliest
     entity; a fragment what the question before it asked, or about what; a bare type or part of a name its bearer.
     """
-    lex = lexicon(detect(" ".join([latest, *(turn.content for turn in shown.turns)])))
+    lex = lexicon_for(" ".join([latest, *(turn.content for turn in shown.turns)]))
     cues = read_cues(latest, lex)
     if cues.not_a_query or not (shown.turns or shown.entities):
         return []
     slots = tuple(Entity(slot.name, slot.type) for slot in sorted(shown.entities, key=lambda s: -s.mentioned))
     named = tuple(_names(find(turn.content)) for turn in shown.turns)
-    scene = _Scene(latest, cues, lex, _names(find(latest)), tuple(shown.turns), named, slots)
+    scene = _Scene(latest, cues, lex, _names(find(latest)), tuple(shown.turns), named, slots, find)
     found: list[str] = []
     for term in _fill(scene):
         if not occurs(term, latest) and not any(occurs(term, other) for other in found):
@@ -88,11 +89,11 @@ def _fill(scene: _Scene) -> list[str]:
     if cues.selector:
         return _selected(scene)
     described = _described(scene)
-    if cues.pronoun:
+    if pronoun_points(cues, bool(scene.own)):
         return [*(described or _referent(scene)), *_subject(scene)]
     if cues.pivot_marker:
         return described
-    if cues.ellipsis or cues.is_bare or cues.correction or cues.n_content < 2:
+    if points_back(cues, bool(scene.own)):
         return [*_continued(scene), *_subject(scene)]
     if described or (not scene.own and cues.n_content <= SHORT):
         return [*(described or _others(scene.by_salience(), ())), *_subject(scene)]
@@ -151,6 +152,9 @@ def _described(scene: _Scene) -> list[str]:
 def _continued(scene: _Scene) -> list[str]:
     """What a fragment inherits: the question when it brings a new member, the entity when it brings a new aspect."""
     shown = scene.by_salience()
+    sibling, like = _sibling(scene)
+    if sibling:
+        return [sibling, *_asked(scene, {like})]
     siblings = {entity.type for entity in shown} & scene.own_types
     if scene.own and siblings:
         return [*_asked(scene, siblings), *_others(shown, scene.own_types)]
@@ -176,6 +180,20 @@ def _subject(scene: _Scene) -> list[str]:
             first[word.key] = (age, first[word.key][1] if word.key in first else place, word.text)
     ranked = sorted(counts, key=lambda k: (-counts[k], first[k][1], k))
     return [first[k][2] for k in ranked][:SUBJECT_WORDS]
+
+
+def _sibling(scene: _Scene) -> tuple[str, str]:
+    """The entity that a word of the message makes of a shown one ("the reporting one" of "billing export"), and its type."""
+    if scene.own:
+        return "", ""
+    for entity in scene.by_salience():
+        parts = key(entity.name).split()
+        for word in content_words(scene.latest, scene.lex) if len(parts) > 1 else ():
+            for place in range(len(parts)):
+                found = scene.find(" ".join([*parts[:place], word.key, *parts[place + 1 :]]))
+                if len(found) == 1 and found[0].name != entity.name and found[0].type == entity.type:
+                    return found[0].name, entity.type
+    return "", ""
 
 
 def _others(entities: Sequence[Entity], without: Iterable[str]) -> list[str]:

@@ -8,9 +8,9 @@ from builder.core.errors import unknown_name
 from builder.core.terms import key, occurs
 from builder.scope.resolve import missing_things
 from builder.scope.shown import SAID_NOTHING, FindEntities, Report, Shown, estimate_tokens
+from builder.scope.tongue import lexicon_for
 from builder.text.cues import read_cues, strip_openers
-from builder.text.language import detect
-from builder.text.lexicon import Lexicon, lexicon
+from builder.text.lexicon import Lexicon
 from builder.text.words import content_words
 
 EXPANSION = 8
@@ -55,7 +55,7 @@ def expand(latest: str, shown: Shown, find: FindEntities) -> Rewritten:
     A shown slot counts as one more mention. The message is never judged: it is expanded even where it is complete.
     Source: historical query expansion as in Lin et al., Multi-stage conversational passage retrieval, TOIS 2021.
     """
-    lex = lexicon(detect(" ".join([latest, *(turn.content for turn in shown.turns)])))
+    lex = lexicon_for(" ".join([latest, *(turn.content for turn in shown.turns)]))
     added: list[str] = []
     for term in _salient(shown, lex):
         if len(added) == EXPANSION:
@@ -91,7 +91,7 @@ def resolve(latest: str, shown: Shown, find: FindEntities) -> Rewritten:
 
 
 def _without_markers(latest: str) -> str:
-    lex = lexicon(detect(latest))
+    lex = lexicon_for(latest)
     body = strip_openers(latest, lex)[1]
     marker = lex.leading("pivot_markers").match(body.lower())
     if marker and marker.end() < len(body):
@@ -112,7 +112,7 @@ def _measured(latest: str, shown: Shown, query: str, find: FindEntities) -> Rewr
 
 def _report(latest: str, query: str, find: FindEntities) -> Report:
     """What the offline rewriters can say: an announced change of subject, and the names in the query."""
-    return Report(bool(read_cues(latest, lexicon(detect(latest))).pivot_marker), find(query))
+    return Report(bool(read_cues(latest, lexicon_for(latest)).pivot_marker), find(query))
 
 
 OFFLINE: dict[str, Callable[[str, Shown, FindEntities], Rewritten]] = {

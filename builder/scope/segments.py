@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
+from operator import mul
 
 from builder.core.records import Turn
 from builder.scope.shown import Design, Embed, FindEntities, Report, Shown, State, lay_out
@@ -17,14 +18,18 @@ WORDING_THRESHOLD = 0.2
 
 def cosine(left: Sequence[float], right: Sequence[float]) -> float:
     """Cosine of two vectors, rounded so that no engine's last bits decide a cut; 0 when one is zero."""
-    dot = sum(a * b for a, b in zip(left, right, strict=True))
-    scale = sqrt(sum(a * a for a in left)) * sqrt(sum(b * b for b in right))
-    return round(dot / scale, 6) if scale else 0.0
+    scale = sqrt(sumsq(left) * sumsq(right))
+    return round(sum(map(mul, left, right)) / scale, 6) if scale else 0.0
+
+
+def sumsq(vector: Sequence[float]) -> float:
+    """Squared length of a vector."""
+    return sum(map(mul, vector, vector))
 
 
 def unit(vector: Sequence[float]) -> tuple[float, ...]:
     """`vector` at length 1; a zero vector stays."""
-    length = sqrt(sum(value * value for value in vector))
+    length = sqrt(sumsq(vector))
     return tuple(value / length for value in vector) if length else tuple(vector)
 
 

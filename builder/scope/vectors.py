@@ -3,15 +3,14 @@
 import zlib
 from collections.abc import Sequence
 
-from builder.text.language import detect
-from builder.text.lexicon import lexicon
+from builder.scope.tongue import lexicon_for
 from builder.text.words import content_words
 
-WIDTH = 512
+WIDTH = 1024
 
 
 def word_vectors(texts: Sequence[str]) -> list[tuple[float, ...]]:
-    """Counts of each text's words with content, hashed to 512 places; a name or code counts double.
+    """Counts of each text's words with content, hashed to 1024 places.
 
     Sees shared words only: two turns about one subject in different words are strangers to it (the cosine of their
     vectors is 0).
@@ -20,9 +19,9 @@ def word_vectors(texts: Sequence[str]) -> list[tuple[float, ...]]:
 
 
 def _counted(text: str) -> tuple[float, ...]:
-    lex = lexicon(detect(text))
+    lex = lexicon_for(text)
     counts = [0.0] * WIDTH
     for word in content_words(text, lex):
         if word.key not in lex.generic:
-            counts[zlib.crc32(word.key.encode()) % WIDTH] += 2.0 if word.is_name else 1.0
+            counts[zlib.crc32(word.key.encode()) % WIDTH] += 1.0
     return tuple(counts)

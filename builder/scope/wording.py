@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from builder.scope.shown import FindEntities
+from builder.scope.tongue import lexicon_for
 from builder.text.cues import Cues, read_cues
 from builder.text.entities import COMMON
-from builder.text.language import detect
-from builder.text.lexicon import lexicon
 from builder.text.words import content_words
 
 SHORT = 5
@@ -38,16 +37,19 @@ class Wording:
         return (self.points or self.is_brief or not self.is_query) and not self.announces
 
 
-def points_back(cues: Cues) -> bool:
-    """Whether a message has a cue that something is left to the history."""
-    return bool(
-        cues.pronoun
-        or cues.selector
-        or cues.ellipsis
-        or cues.is_bare
-        or cues.correction
-        or cues.n_content < 2
-    )
+POSSESSIVE = frozenset({"its", "their", "his", "her", "itself", "themselves"})
+"""Pronouns that mostly stand for something named in the same sentence, where it names anything."""
+
+
+def pronoun_points(cues: Cues, named: bool) -> bool:
+    """Whether a message's pronoun stands for something outside it: not when the message names what it belongs to."""
+    return bool(cues.pronoun) and not (named and (cues.pivot_marker or cues.pronoun in POSSESSIVE))
+
+
+def points_back(cues: Cues, named: bool) -> bool:
+    """Whether a message has a cue that something is left to the history; `named` says that it has a name of its own."""
+    is_fragment = cues.ellipsis or cues.is_bare or cues.correction or cues.n_content < 2
+    return bool(pronoun_points(cues, named) or cues.selector or is_fragment)
 
 
 def read_wording(text: str, find: FindEntities) -> Wording:
@@ -58,13 +60,13 @@ def read_wording(text: str, find: FindEntities) -> Wording:
 
 @lru_cache(maxsize=8192)
 def _read(text: str, named: bool) -> Wording:
-    lex = lexicon(detect(text))
+    lex = lexicon_for(text)
     cues = read_cues(text, lex)
-    named = named or any(word.is_name for word in content_words(text, lex))
+    looks_named = named or any(word.is_name for word in content_words(text, lex))
     return Wording(
         announces=bool(cues.pivot_marker),
         returns=bool(cues.return_marker),
-        points=points_back(cues),
-        is_brief=not named and cues.n_content <= SHORT,
+        points=points_back(cues, named),
+        is_brief=not looks_named and cues.n_content <= SHORT,
         is_query=not cues.not_a_query,
     )
