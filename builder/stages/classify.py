@@ -11,6 +11,7 @@ from builder.core.settings import ClassifySettings
 from builder.core.taxonomy import FORM_NAMES, d_introduced, d_live, d_stale, intervening_turns, stratum_of
 from builder.text.entities import EntityIndex
 from builder.text.language import language_of
+from builder.text.scene import lay_out
 from builder.text.subjects import facets_of, name_subject, threads_of
 from builder.text.term_labels import TermLabels, label_terms
 
@@ -20,7 +21,7 @@ Reader = Callable[[Sequence[Transcript]], Sequence[tuple[Reading, ...]]]
 Given = Mapping[tuple[str, int], Mapping[str, Any]]
 """Labels to trust, by (conversation id, turn): rows with the item's field names."""
 
-_BATCH = 64
+_BATCH = 4096
 
 
 def classify_follow_ups(
@@ -56,12 +57,13 @@ def _follow_ups(
         trusted = _from_row(reading, rows[reading.turn], settled) if reading.turn in rows else reading
         settled.append(repair(trusted, transcript))
     threads = threads_of(transcript, settled)
+    scene = lay_out(transcript, index)
     subjects = {turn: name_subject(transcript, threads, turn, index) for turn in threads}
     subjects |= {reading.turn: reading.subject for reading in settled if reading.subject}
     for reading in settled:
         row = rows.get(reading.turn)
         labels = _given_terms(row) if row else None
-        terms = labels or label_terms(transcript, reading, threads, index)
+        terms = labels or label_terms(scene, reading, threads)
         yield _assemble(transcript, reading, terms, threads, subjects, settings, human=row is not None)
 
 

@@ -190,8 +190,10 @@ def names_in(text: str, lex: Lexicon) -> list[str]:
     for word in (*words(text, lex), None):
         fits = word is not None and _may_be_name(word, lex)
         if run and (word is None or not fits or text[run[-1].end : word.start] not in (" ", "-")):
-            if any(w.is_name or w.is_code for w in run):
-                names.append(text[run[0].start : run[-1].end])
+            # A capital at the start of a sentence says nothing, unless the next word has one too.
+            first = run[1:] if run[0].opens and len(run) == 1 and not run[0].is_code else run
+            if first and any(w.is_name or w.is_code for w in first):
+                names.append(text[first[0].start : first[-1].end])
             run = []
         if fits and word is not None:
             run.append(word)
@@ -204,7 +206,7 @@ def _may_be_name(word: Word, lex: Lexicon) -> bool:
     if word.is_code:
         return True
     # German writes every noun with a capital: there only codes and acronyms are names by their look.
-    return word.text[0].isupper() and not word.opens and lex.language != "de"
+    return word.text[0].isupper() and lex.language != "de"
 
 
 def bracketed(text: str) -> list[tuple[str, str]]:

@@ -1,15 +1,36 @@
 """Required and forbidden terms of a follow-up whose other labels are known."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from builder.core.records import Aliases, Reading, Terms, Transcript
-from builder.core.terms import key, occurs
+from builder.core.records import Aliases, Reading, Terms
+from builder.core.taxonomy import LONG_RANGE, d_live
+from builder.core.terms import key as key_of
+from builder.core.terms import occurs
+from builder.text.boosted import load_trees, probabilities
 from builder.text.entities import COMMON, EntityIndex
-from builder.text.language import language_of
-from builder.text.lexicon import lexicon
-from builder.text.subjects import thread_at
-from builder.text.words import content_words
+from builder.text.phrases import phrase_at, words_of
+from builder.text.place import Place, place
+from builder.text.scene import Scene, frequency
+from builder.text.term_features import (
+    forbidden_candidates,
+    forbidden_features,
+    required_candidates,
+    required_features,
+)
+
+REQUIRED_FROM = 0.45
+"""Probability from which a word is required; the likeliest always is."""
+MOST_REQUIRED = 4
+LEFT_FROM = 0.35
+"""Probability from which a word of a left subject, or a sibling of a required name, is forbidden."""
+NEAR_FROM = 0.65
+"""The same for a word of the follow-up's own thread: an old aspect, a corrected value."""
+ONLY_FROM = 0.02
+"""The same for the one forbidden term of a stratum that cannot do without."""
+MOST_FORBIDDEN = 4
+_PLAIN_TYPES = frozenset({COMMON, "name", "code", "acronym"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,47 +42,172 @@ class TermLabels:
     aliases: Aliases
 
 
-def label_terms(
-    transcript: Transcript, reading: Reading, threads: Mapping[int, int], index: EntityIndex
-) -> TermLabels:
-    """The terms of the follow-up that `reading` is about, by the taxonomy's "Required and forbidden terms"."""
-    lex = lexicon(language_of(transcript))
-    turns = transcript.turns
-    follow_up = turns[reading.turn - 1].content
-    required: list[str] = []
-    if reading.is_query and reading.resolvable:
-        for number in (reading.turn, *reading.antecedent_turns):
-            text = turns[number - 1].content
-            content = content_words(text, lex)
-            names = [m.entity.name for m in index.find(content) if m.entity.type != COMMON]
-            names = [n for n in names if occurs(n, text)] or [
-                w.text for w in content if w.key not in lex.generic
-            ][:1]
-            required += [n for n in names[:2] if not any(occurs(n, r) or occurs(r, n) for r in required)]
-    forbidden: list[str] = []
-    for turn in reversed(turns[: reading.turn - 1]):
-        if (
-            thread_at(turn.number, threads) == threads[reading.turn]
-            or turn.number in reading.antecedent_turns
+def label_terms(scene: Scene, reading: Reading, threads: Mapping[int, int]) -> TermLabels:
+    """The terms of the follow-up that `reading` is about, by the taxonomy's "Required and forbidden terms".
+
+    Each word of the follow-up and its antecedent turns gets a probability of being required, each other word of the
+    prefix one of being forbidden, by trees fitted to labelled follow-ups; words that stand together make one term.
+    Every forbidden term occurs in the prefix, not in the follow-up, and shares no word with a required one.
+
+    Args:
+        scene: The conversation; the answer that followed is read as evidence where there is one.
+        reading: The follow-up's other labels.
+        threads: User turn -> thread.
+    """
+    if not (reading.is_query and reading.resolvable):
+        return TermLabels((), (), ())
+    spot = place(scene, reading, threads)
+    required = required_terms(spot)
+    forbidden = forbidden_terms(spot, required)
+    aliases = {term: aliases_of(term, scene.index) for term in (*required, *forbidden)}
+    return TermLabels(required, forbidden, tuple((t, a) for t, a in sorted(aliases.items()) if a))
+
+
+def aliases_of(term: str, index: EntityIndex) -> Terms:
+    """Other wordings of a term, by the catalogue and by co-mentions in the log."""
+    entity = index.get(term)
+    if entity is None:
+        return ()
+    return tuple(w for w in (entity.name, *entity.aliases) if key_of(w) != key_of(term))
+
+
+def required_terms(spot: Place) -> Terms:
+    """The terms that every correct rewrite must contain, the likeliest first."""
+    keys = required_candidates(spot)
+    trees = load_trees("required_terms")
+    scores = dict(
+        zip(keys, probabilities(trees, [required_features(spot, key) for key in keys]), strict=True)
+    )
+    order = sorted(keys, key=lambda key: (-scores[key], keys.index(key)))
+    return assemble_required(spot, order, scores)
+
+
+def assemble_required(spot: Place, order: Sequence[str], scores: Mapping[str, float]) -> Terms:
+    """Terms made of the chosen words: those from `REQUIRED_FROM`, and the likeliest."""
+    chosen = {key for key in order if scores[key] >= REQUIRED_FROM} | set(order[:1])
+    terms: list[str] = []
+    used: set[str] = set()
+    for key in order:
+        if key not in chosen or key in used or len(terms) >= MOST_REQUIRED:
+            continue
+        home = spot.follow_up
+        if key not in home.counts:
+            home = next(turn for turn in reversed(spot.antecedents) if key in turn.counts)
+        span = phrase_at(spot.scene, home, key, chosen - used)
+        used |= set(words_of(span))
+        term = home.turn.content[span[0].start : span[-1].end]
+        if not any(occurs(term, other) or occurs(other, term) for other in terms):
+            terms.append(term)
+    return tuple(terms)
+
+
+def forbidden_terms(spot: Place, required: Sequence[str]) -> Terms:
+    """The terms of the prefix that a correct rewrite must not contain, the likeliest first."""
+    needed = frozenset(word for term in required for word in key_of(term).split())
+    types = required_types(spot, required)
+    keys = [key for key in forbidden_candidates(spot) if not needed & set(key.split())]
+    rows = [forbidden_features(spot, key, types) for key in keys]
+    scores = dict(zip(keys, probabilities(load_trees("forbidden_terms"), rows), strict=True))
+    order = sorted(keys, key=lambda key: (-scores[key], keys.index(key)))
+    return assemble_forbidden(spot, required, order, scores)
+
+
+def assemble_forbidden(
+    spot: Place, required: Sequence[str], order: Sequence[str], scores: Mapping[str, float]
+) -> Terms:
+    """Terms made of the likeliest words whose place in the conversation shows that they are stale."""
+    reading = spot.reading
+    distance = d_live(reading.turn, reading.antecedent_turns)
+    must_have = (reading.pivot and not distance) or distance >= LONG_RANGE
+    types, shapes = required_types(spot, required), {shape_of(w) for t in required for w in t.split()}
+    terms: list[str] = []
+    used: set[str] = set()
+    for key in order:
+        if key in used or len(terms) >= MOST_FORBIDDEN:
+            continue
+        enough = _enough(spot, key, types, shapes)
+        if scores[key] < enough and not (
+            must_have and not terms and enough < NEAR_FROM and scores[key] > ONLY_FROM
         ):
             continue
-        content = content_words(turn.content, lex)
-        for mention in index.find(content):
-            name = mention.entity.name
-            if mention.entity.type == COMMON or not occurs(name, turn.content) or len(forbidden) >= 4:
+        home = spot.scene.at(max(n for n in spot.scene.places[key] if n < reading.turn))
+        span = phrase_at(spot.scene, home, key, _joinable(spot, scores, enough) - used)
+        term = home.turn.content[span[0].start : span[-1].end]
+        used |= set(words_of(span))
+        if is_free(term, spot, required, terms):
+            terms.append(term)
+    return tuple(terms) if terms or not must_have else _last_resort(spot, required)
+
+
+def _last_resort(spot: Place, required: Sequence[str]) -> Terms:
+    """One plain word of a left subject, where no name is stale: a name or rare word that the user typed, if any."""
+    scene = spot.scene
+    common = frequency(scene.lex.language)
+    ranked = []
+    for number in sorted(spot.other, reverse=True):
+        for key, word in scene.at(number).first.items():
+            here = [n for n in scene.places[key] if n < spot.reading.turn]
+            is_kept = any(n in spot.same or n in spot.reading.antecedent_turns for n in here)
+            answered = spot.answer is not None and key in spot.answer.counts
+            plain = key in scene.lex.generic or word.text.lower() in scene.lex.generic or word.is_number
+            if is_kept or answered or plain or not is_free(word.text, spot, required, ()):
                 continue
-            wordings = (name, *mention.entity.aliases)
-            if occurs(name, follow_up, wordings) or any(
-                occurs(name, r) or occurs(r, name) for r in (*required, *forbidden)
-            ):
-                continue
-            forbidden.append(name)
-    aliases = {term: _aliases(term, index) for term in (*required, *forbidden)}
-    return TermLabels(
-        tuple(required), tuple(forbidden), tuple((t, a) for t, a in sorted(aliases.items()) if a)
+            typed = number in spot.users
+            ranked.append((key not in scene.names, common.get(key, 0), not typed, -number, word.text))
+    return (min(ranked)[-1],) if ranked else ()
+
+
+def _joinable(spot: Place, scores: Mapping[str, float], enough: float) -> set[str]:
+    """The words that may join a forbidden term beside them."""
+    answered = spot.answer.counts if spot.answer else {}
+    return {key for key, score in scores.items() if score > 0.4 * enough and key not in answered}
+
+
+def _enough(spot: Place, key: str, types: frozenset[str], shapes: Iterable[str]) -> float:
+    """The probability from which a word is forbidden; above 1 for words that the answer needed."""
+    scene, turn = spot.scene, spot.reading.turn
+    with_key = [n for n in scene.places[key] if n < turn]
+    if spot.answer is not None and key in spot.answer.counts:
+        return 2.0
+    mention = scene.mention(key, with_key)
+    if mention and mention.entity.type == COMMON:
+        return 2.0
+    if mention and mention.entity.type in types:
+        return LEFT_FROM
+    word = scene.at(with_key[-1]).first[key]
+    if word.is_code and shape_of(word.text) in shapes:
+        return LEFT_FROM
+    asked_here = any(n in spot.same and n in spot.users for n in with_key)
+    needed_here = any(n in spot.reading.antecedent_turns for n in with_key)
+    is_left = any(n in spot.other for n in with_key) and not asked_here and not needed_here
+    return LEFT_FROM if is_left else NEAR_FROM
+
+
+def is_free(term: str, spot: Place, required: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether neither `term` nor an alias of it is in the follow-up, a required term, or a term chosen before."""
+    index = spot.scene.index
+    wordings = (term, *aliases_of(term, index))
+    asked = spot.follow_up.turn.content
+    if occurs(term, asked, wordings):
+        return False
+    for other in (*required, *others):
+        for known in (other, *aliases_of(other, index)):
+            if any(occurs(wording, known) or occurs(known, wording) for wording in wordings):
+                return False
+    return True
+
+
+def required_types(spot: Place, required: Sequence[str]) -> frozenset[str]:
+    """Types of the catalogue's names that the required terms belong to; types of mined names tell nothing."""
+    return frozenset(
+        mention.entity.type
+        for turn in (spot.follow_up, *spot.antecedents)
+        for mention in turn.mentions
+        if mention.entity.type not in _PLAIN_TYPES
+        and any(occurs(mention.entity.name, t) or occurs(t, mention.entity.name) for t in required)
     )
 
 
-def _aliases(term: str, index: EntityIndex) -> Terms:
-    entity = index.get(term)
-    return tuple(w for w in (entity.name, *entity.aliases) if key(w) != key(term)) if entity else ()
+def shape_of(word: str) -> str:
+    """The make of a code: KST-4221 and KST-4222 are both A-9."""
+    return re.sub(r"[A-Z]+", "A", re.sub(r"[a-z]+", "a", re.sub(r"\d+", "9", word)))

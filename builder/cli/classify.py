@@ -1,0 +1,45 @@
+"""`followups classify TRANSCRIPTS`: the labels of every follow-up of a log, one a line."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def classify(
+    transcripts: Annotated[list[Path], typer.Argument(help="Chat logs: files, folders or globs")],
+    out: Annotated[Path, typer.Option(help="Label file to write, one follow-up a line")] = Path(
+        "labels.jsonl"
+    ),
+    fast: Annotated[bool, typer.Option("--fast", help="By rules instead of the model: less right")] = False,
+    model: Annotated[Path | None, typer.Option(help="Model folder; default: the shipped model")] = None,
+    entities: Annotated[Path | None, typer.Option(help="Entity catalogue, JSON")] = None,
+    long_range: Annotated[int, typer.Option(min=1, help="Distance from which a reference is long-range")] = 4,
+    workers: Annotated[int, typer.Option(min=1, help="Conversations read at the same time")] = 1,
+) -> int:
+    """Label every follow-up: stratum, form, pivot, antecedent turns, distances, terms, confidence.
+
+    Example: followups classify chats.jsonl --out labels.jsonl --entities entities.json
+    """
+    from builder.cli.inputs import load_log
+    from builder.core.records import Catalogue
+    from builder.core.rows import follow_up_to_row
+    from builder.core.settings import ClassifySettings, ReadSettings
+    from builder.io.corpus import load_catalogue
+    from builder.io.store import write_jsonl
+    from builder.pipeline.readers import make_reader
+    from builder.stages.classify import classify_follow_ups
+    from builder.text.entities import mine_entities
+
+    log = load_log(transcripts, ReadSettings())
+    settings = ClassifySettings("rules" if fast else "encoder", str(model or ""), long_range)
+    listed = load_catalogue(entities) if entities else Catalogue()
+    catalogue = mine_entities(log.transcripts, listed)
+    reader = make_reader(settings, catalogue, None, workers, sys.stderr.isatty())
+    follow_ups = list(classify_follow_ups(log.transcripts, reader, catalogue, settings))
+    write_jsonl(out, (follow_up_to_row(follow_up) for follow_up in follow_ups))
+    print(
+        f"{out}: {len(follow_ups)} follow-ups of {len(log.transcripts)} conversations, by {settings.method}"
+    )
+    return log.code
