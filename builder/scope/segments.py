@@ -24,7 +24,7 @@ def cosine(left: Sequence[float], right: Sequence[float]) -> float:
 
 def sumsq(vector: Sequence[float]) -> float:
     """Squared length of a vector."""
-    return sum(map(mul, vector, vector))
+    return float(sum(map(mul, vector, vector)))
 
 
 def unit(vector: Sequence[float]) -> tuple[float, ...]:

@@ -1,5 +1,6 @@
 """The worked example of the taxonomy, a small catalogue, and the sample's labelled items: what the tests of scope share."""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +46,6 @@ def sample_items() -> tuple[Item, ...]:
     return tuple(items_from_labels(rows, transcripts))
 
 
-def no_words(texts: list[str]) -> list[tuple[float, ...]]:
+def no_words(texts: Sequence[str]) -> list[tuple[float, ...]]:
     """Vectors that tell nothing apart."""
     return [(1.0,) for _ in texts]

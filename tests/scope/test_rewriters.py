@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 
 from builder.core.completion import Reply, Request
@@ -88,7 +90,7 @@ def test_an_answer_of_another_shape_is_a_missing_rewrite(text: str) -> None:
 def test_an_unusable_answer_is_asked_for_once_more_and_both_calls_are_counted() -> None:
     seen: list[Request] = []
 
-    def complete(requests: list[Request]) -> list[Reply]:
+    def complete(requests: Sequence[Request]) -> list[Reply]:
         seen.extend(requests)
         return [
             Reply("not json", "", "", 100, 3)

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 
 from builder.core.records import Turn
@@ -15,7 +17,7 @@ VECTORS = {
 }
 
 
-def embed(texts: list[str]) -> list[tuple[float, ...]]:
+def embed(texts: Sequence[str]) -> list[tuple[float, ...]]:
     return [VECTORS[text] for text in texts]
 
 
