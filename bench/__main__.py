@@ -170,7 +170,23 @@ def build(bench: Bench) -> Iterator[Figure]:
         sys.stderr.write(outcome[0].stderr if failed else "")
 
 
-MEASURES: tuple[Callable[[Bench], Iterator[Figure]], ...] = (help_time, read_and_sample, rules, build)
+def second_labels(bench: Bench) -> Iterator[Figure]:
+    """Second labels per second from a server that answers at once, and the memory they take."""
+    command = [sys.executable, "-m", "bench.second_labels"]
+    run = orjson.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    took, cpu, n = run["seconds"], run["cpu_seconds"], run["labelled"]
+    value = f"{n / took:.0f} per second ({n / cpu:.0f} per CPU second)"
+    yield Figure(f"second labels, {n} calls", value, ">= 500 on 2 free cores", bench.ratio(cpu))
+    yield Figure("  resident", f"{run['resident_mb']:.0f} MB", "< 300 MB")
+
+
+MEASURES: tuple[Callable[[Bench], Iterator[Figure]], ...] = (
+    help_time,
+    read_and_sample,
+    rules,
+    build,
+    second_labels,
+)
 """What is measured, in the order of the table."""
 
 if __name__ == "__main__":

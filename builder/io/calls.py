@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import orjson
+
 from builder.core.completion import NO_ANSWER, REFUSED, TRUNCATED, Reply, Request
-from builder.core.hashing import digest
+from builder.core.hashing import digest_bytes
 from builder.core.settings import ModelSettings
 from builder.io.budget import price
 
@@ -29,15 +31,8 @@ def parameters(settings: ModelSettings, request: Request) -> dict[str, Any]:
 
 def call_key(settings: ModelSettings, request: Request) -> str:
     """What a call is known by: model, prompt version, parameters, sample, attempt, and every word that is sent."""
-    return digest(
-        [
-            settings.base_url,
-            request.prompt_version,
-            request.sample,
-            request.attempt,
-            parameters(settings, request),
-        ]
-    )
+    known_by = [settings.base_url, request.prompt_version, request.sample, request.attempt]
+    return digest_bytes(orjson.dumps([known_by, parameters(settings, request)], option=orjson.OPT_SORT_KEYS))
 
 
 def reply_from(row: dict[str, Any]) -> Reply:

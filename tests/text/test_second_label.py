@@ -3,9 +3,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from builder.core.records import Transcript, Turn
-from builder.text.second_label import NOT_JSON, OFF_SCHEMA, Answer, answer_problems, labels_from, read_answer
+from builder.text.second_label import (
+    ANSWER_SCHEMA,
+    NOT_JSON,
+    OFF_SCHEMA,
+    Answer,
+    answer_problems,
+    fits,
+    labels_from,
+    read_answer,
+)
 from tests.stages.second_reader import classified, gold_answer, load
 
 DUBLIN = Transcript(
@@ -113,6 +125,21 @@ def test_what_is_no_answer_says_why(text: str, reason: str) -> None:
     fault = read_answer(text)
     assert isinstance(fault, tuple)
     assert fault[0] == reason
+
+
+LEAVES = st.one_of(
+    st.booleans(), st.integers(-2, 9), st.floats(0, 3), st.text(max_size=90), st.none(), st.just([])
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(sorted(GOOD)), LEAVES, st.booleans())
+def test_the_quick_check_says_what_jsonschema_says(name: str, value: object, wrapped: bool) -> None:
+    row = {
+        **GOOD,
+        name: [{"term": value, "aliases": []}, {"what": "it", "turn": value}] if wrapped else value,
+    }
+    assert fits(row, ANSWER_SCHEMA) == Draft202012Validator(ANSWER_SCHEMA).is_valid(row)
 
 
 def test_a_thing_that_no_turn_supplies_makes_the_follow_up_unresolvable() -> None:
