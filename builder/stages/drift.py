@@ -1,0 +1,237 @@
+"""Has production moved away from the mix that the set was built for? Each stratum, and all of them together."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log, sqrt
+from statistics import NormalDist
+
+from builder.core.intervals import Z95, wilson
+from builder.core.mix import Mix, Quotas, Share
+from builder.core.records import Item
+from builder.core.settings import DriftSettings
+
+STABLE, DRIFTED, TOO_FEW = "stable", "drifted", "too few to tell"
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How one stratum's share moved.
+
+    Attributes:
+        reference_type: The stratum.
+        old: Share behind the quotas.
+        new: Share in the new log.
+        low: Lower end of the 95% interval of the difference new - old.
+        high: Upper end.
+        p: P-value of no difference, adjusted over the strata (Holm) and never below that of the test over all.
+        verdict: stable, drifted or too few to tell.
+        needed: Follow-ups of the new log that would decide, when there are too few; None when no number would, since
+            the old mix is itself too uncertain.
+    """
+
+    reference_type: str
+    old: float
+    new: float
+    low: float
+    high: float
+    p: float
+    verdict: str
+    needed: int | None = None
+
+    @property
+    def difference(self) -> float:
+        """New share minus old one."""
+        return self.new - self.old
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How two mixes differ.
+
+    Attributes:
+        shifts: One per stratum, in the taxonomy's order.
+        g: The G statistic over all strata, corrected for clustering and classifier error.
+        g_df: Its degrees of freedom.
+        g_p: Its p-value.
+        psi: Population stability index, for people who know it (below 0.1 small, above 0.25 large by custom).
+    """
+
+    shifts: tuple[Shift, ...]
+    g: float
+    g_df: int
+    g_p: float
+    psi: float
+
+    @property
+    def drifted(self) -> tuple[str, ...]:
+        """Strata that drifted."""
+        return tuple(shift.reference_type for shift in self.shifts if shift.verdict == DRIFTED)
+
+
+def compare_mixes(old: Mix, new: Mix, settings: DriftSettings) -> Drift:
+    """What moved between two mixes, with both sides' clustering and classifier error carried through.
+
+    Each share's interval says how many independent, perfectly read follow-ups it is worth (the n whose Wilson interval
+    is as wide), and those numbers enter the tests. Per stratum: z = (q - p) / sqrt(m (1 - m) (1/a + 1/b)) with m the
+    pooled share; p-values adjusted by Holm (1979) and never below that of the test over all strata. A stratum drifted when its p-value is below alpha and the difference
+    is at least material; it is stable when the interval of the difference (Newcombe, Interval estimation for the
+    difference between independent proportions, 1998, method 10) lies within the material one; otherwise there are too
+    few to tell. Overall: G = 2 sum O ln(O / E) on counts divided by the mean design effect (Rao and Scott, 1984).
+    """
+    rows = [(share, _share_of(new, share.reference_type)) for share in old.shares]
+    g, df, g_p = g_test(rows, _worth_of(old), _worth_of(new))
+    # The overall test opens the gate: a single stratum alone does not raise the alarm.
+    adjusted = [max(p, g_p) for p in holm([_p_value(a, b) for a, b in rows])]
+    shifts = [_shift(a, b, p, settings, len(rows)) for (a, b), p in zip(rows, adjusted, strict=True)]
+    return Drift(tuple(shifts), round(g, 4), df, round(g_p, 6), round(_psi(rows, old, new), 6))
+
+
+def _share_of(mix: Mix, name: str) -> Share:
+    found = next((share for share in mix.shares if share.reference_type == name), None)
+    return found or Share(name, 0, 0.0, *wilson(0, mix.n_follow_ups))
+
+
+def worth(share: Share) -> float:
+    """How many independent follow-ups, read without error, give an interval as wide as this share's."""
+    width = share.high - share.low
+    low, high = 1e-3, 1e12
+    for _ in range(200):
+        middle = sqrt(low * high)
+        a, b = wilson(share.share * middle, middle)
+        low, high = (middle, high) if b - a > width else (low, middle)
+    return low
+
+
+def _p_value(old: Share, new: Share) -> float:
+    a, b = worth(old), worth(new)
+    pooled = (a * old.share + b * new.share) / (a + b)
+    error = sqrt(pooled * (1 - pooled) * (1 / a + 1 / b))
+    if error < _LEAST:
+        return 1.0
+    return 2 * NormalDist().cdf(-abs(new.share - old.share) / error)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values adjusted so that the chance of any false alarm stays below alpha.
+
+    Source: Holm, A simple sequentially rejective multiple test procedure, 1979.
+    """
+    order = sorted(range(len(p_values)), key=lambda k: p_values[k])
+    adjusted, worst = [1.0] * len(p_values), 0.0
+    for rank, k in enumerate(order):
+        worst = max(worst, min(1.0, (len(p_values) - rank) * p_values[k]))
+        adjusted[k] = worst
+    return adjusted
+
+
+def _shift(old: Share, new: Share, p: float, settings: DriftSettings, n_strata: int) -> Shift:
+    difference = new.share - old.share
+    low = difference - sqrt((new.share - new.low) ** 2 + (old.high - old.share) ** 2)
+    high = difference + sqrt((new.high - new.share) ** 2 + (old.share - old.low) ** 2)
+    material = settings.material
+    needed = None
+    if p < settings.alpha and abs(difference) >= material:
+        verdict = DRIFTED
+    elif -material <= low and high <= material:
+        verdict = STABLE
+    else:
+        verdict = TOO_FEW
+        needed = _needed(old, new, settings, n_strata)
+    ends = (round(max(low, -1.0), 6), round(min(high, 1.0), 6))
+    return Shift(old.reference_type, old.share, new.share, *ends, round(p, 6), verdict, needed)
+
+
+def _needed(old: Share, new: Share, settings: DriftSettings, n_strata: int) -> int | None:
+    """Follow-ups of the new log that would decide, if the difference stays what it is."""
+    difference = abs(new.share - old.share)
+    if difference >= settings.material:
+        gap, z = difference, NormalDist().inv_cdf(1 - settings.alpha / (2 * n_strata))
+    else:
+        gap, z = settings.material - difference, Z95
+    middle = max((old.share + new.share) / 2, 1 / (worth(old) + worth(new)))
+    spread = z * z * middle * (1 - middle)
+    rest = gap * gap / spread - 1 / worth(old) if spread else 0.0
+    if rest <= 0:
+        return None
+    # The count that a follow-up is worth stays what it is in this log.
+    per_worth = max(1.0, _counted(new) / worth(new))
+    return ceil(per_worth / rest)
+
+
+def _counted(share: Share) -> float:
+    return share.count / share.share if share.share > 0 and share.count else worth(share)
+
+
+def _worth_of(mix: Mix) -> float:
+    """Independent follow-ups that a whole mix is worth: n over the mean design effect, sum (1 - p) n / worth / (k - 1)."""
+    shares = mix.shares
+    if len(shares) < 2:
+        return float(mix.n_follow_ups)
+    effect = sum((1 - s.share) * mix.n_follow_ups / worth(s) for s in shares) / (len(shares) - 1)
+    return mix.n_follow_ups / max(effect, _LEAST)
+
+
+def g_test(rows: Iterable[tuple[Share, Share]], n_old: float, n_new: float) -> tuple[float, int, float]:
+    """(G, degrees of freedom, p-value) for two distributions over the same strata; strata that neither has do not count."""
+    from scipy.stats import chi2
+
+    pairs = [(n_old * a.share, n_new * b.share) for a, b in rows if a.share + b.share > 0]
+    total = n_old + n_new
+    g = 0.0
+    for a, b in pairs:
+        for observed, n in ((a, n_old), (b, n_new)):
+            expected = (a + b) * n / total
+            g += 2 * observed * log(observed / expected) if observed > 0 else 0.0
+    df = max(len(pairs) - 1, 1)
+    return max(g, 0.0), df, float(chi2.sf(max(g, 0.0), df))
+
+
+def _psi(rows: Iterable[tuple[Share, Share]], old: Mix, new: Mix) -> float:
+    """Population stability index: sum (q - p) ln(q / p), empty strata counted as half a follow-up."""
+    total = 0.0
+    for a, b in rows:
+        p = max(a.share, 0.5 / max(old.n_follow_ups, 1))
+        q = max(b.share, 0.5 / max(new.n_follow_ups, 1))
+        total += (q - p) * log(q / p)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What new quotas cost one stratum.
+
+    Attributes:
+        reference_type: The stratum.
+        before: Items in the release.
+        seats: Items wanted.
+        kept: Items that stay.
+        retired: Items that go, the lowest-ranked.
+        to_add: Items that must be found.
+        available: Follow-ups of the new log that could become items.
+        short: Seats left to synthesis, or empty.
+    """
+
+    reference_type: str
+    before: int
+    seats: int
+    kept: int
+    retired: int
+    to_add: int
+    available: int
+    short: int
+
+
+def plan_changes(items: Iterable[Item], quotas: Quotas, available: Mapping[str, int]) -> tuple[Change, ...]:
+    """What it costs to bring a release to new quotas with as few item changes as possible; one row per stratum."""
+    before: dict[str, int] = {}
+    for item in items:
+        before[item.reference_type] = before.get(item.reference_type, 0) + 1
+    rows = []
+    for quota in quotas.quotas:
+        name = quota.reference_type
+        had = before.get(name, 0)
+        kept = min(had, quota.seats)
+        to_add, found = quota.seats - kept, available.get(name, 0)
+        rows.append(Change(name, had, quota.seats, kept, had - kept, to_add, found, max(to_add - found, 0)))
+    return tuple(rows)
