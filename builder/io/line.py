@@ -116,7 +116,7 @@ class Line:
         try:
             # The raw answer: building typed objects of it costs more than the call itself.
             raw = await self._client.post(
-                "/chat/completions", cast_to=httpx2.Response, body=orjson.dumps(body)
+                "/chat/completions", cast_to=httpx2.Response, content=orjson.dumps(body)
             )
             parsed = orjson.loads(raw.content)
             return (
