@@ -11,15 +11,15 @@ NOT_A_QUERY = ("thanks", "acks", "greetings", "style", "abuse")
 """Lists whose wordings ask for nothing that could be retrieved."""
 
 _QUESTION = re.compile(r"[?？]|(?:吗|呢|ですか|ますか)\W*$")
-_NOISE = re.compile(r"^[\W_]*$|^(?:[bcdfghjklmnpqrstvwxyz;,]{5,}\W*)+$")
+_ASKS_ON = re.compile(r"[:,]\s*(?:and|und|y|et|e) |[:\"“„]")
+_NOISE = re.compile(r"^[\W_]*$|^\S*[bcdfghjklmnpqrstvwxz]{6,}\S*$")
 # "it" and "there" that stand for nothing, and "that" as a conjunction or inside a question of its own.
 _EXPLETIVE = re.compile(
-    r"\b(?:is|was|will|would|does|can|could|should|may|has)(?:n't)? (?:it|there)\b(?= (?:possible|ok|okay|true|safe|worth|better|a |an |any |some |take|cost|matter|legal|normal|necessary|too|no |still a|ever|been))"
+    r"\b(?:is|are|was|were|will be|would) there\b|\b(?:is|was|will|would|does|can|could|should|may|has)(?:n't)? (?:it|there)\b(?= (?:possible|ok|okay|true|safe|worth|better|a |an |any |some |take|cost|matter|legal|normal|necessary|too|no |still a|ever|been))"
     r"|\bit (?:takes?|took|is|was|'s|seems?|looks?|says?)\b(?= (?:to|a|that|like|possible|not|been|worth))|\bit's (?:a|been|possible|not|worth|time)\b"
     r"|\bthere(?: is|'s| are| was| were| be| any)\b|\b(?:so|such|know|think|say|says|said|told|heard|means?|sure|fact|now|ensure|confirm|guess|hope|the \w+|one|ones|anything|something|those|people) that\b"
     r"|\bhow (?:long|far|much|many \w+) (?:does|do|will|would|did) it\b(?= (?:take|cost))|\bthis (?:week|month|year|morning|afternoon|evening|weekend|time|summer|winter|spring|autumn|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
 )
-_DEMONSTRATIVE_NOUN = re.compile(r"\b(?:this|that|these|those|such) ([a-z][\w-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,14 @@ def read_cues(text: str, lexicon: Lexicon) -> Cues:
     small = body.lower()
     whole = text.lower().strip()
     content = content_words(text, lexicon)
-    selector, position = _selector(small, lexicon)
+    selector, position = _selector(body, lexicon)
     pronoun, kind = _pronoun(small, lexicon)
-    ellipsis = _first(lexicon.leading("ellipsis_starts"), whole) or _ending(lexicon, small)
+    starts = lexicon.leading("ellipsis_starts")
+    ellipsis = _first(starts, whole) or _first(starts, small) or _ending(lexicon, small)
     bare = lexicon.whole("bare_ellipsis")
+    joined = lexicon.leading("conjunctions").match(whole)
+    if joined and not ellipsis and len(content) <= 2 and not lexicon.leading("questions").match(small):
+        ellipsis = joined.group().strip()
     is_bare = bool(bare.match(small) or bare.match(whole))
     return Cues(
         body=body,
@@ -118,7 +122,10 @@ def not_a_query(text: str, lexicon: Lexicon) -> str:
         rest = lexicon.pattern(name).sub(" ", rest)
     left = content_words(rest, lexicon)
     opens = lexicon.leading("questions").match(rest.strip())
-    room = 3 if found[0] == "thanks" and len(whole) < 120 else 1
+    if lexicon.is_spaceless and (_QUESTION.search(whole) or sum(map(str.isalnum, rest)) > 8):
+        return ""
+    # "thanks, that fixed my import" asks for nothing; "thanks, and the price: ..." does.
+    room = 3 if found[0] == "thanks" and len(whole) < 90 and not _ASKS_ON.search(whole) else 1
     return found[0] if len(left) <= room and not opens else ""
 
 
@@ -136,8 +143,9 @@ def _ending(lexicon: Lexicon, small: str) -> str:
     )
 
 
-def _selector(small: str, lexicon: Lexicon) -> tuple[str, int]:
+def _selector(body: str, lexicon: Lexicon) -> tuple[str, int]:
     """A choice by position or count, and the position; ("", 0) when there is none."""
+    small = body.lower()
     match = lexicon.pattern("selectors").search(small)
     place = lexicon.pattern("ordinals").search(small)
     position = lexicon.ordinals.get(place.group(), 0) if place else 0
@@ -145,7 +153,9 @@ def _selector(small: str, lexicon: Lexicon) -> tuple[str, int]:
         return match.group(), position
     if not place:
         return "", 0
-    if lexicon.is_spaceless:
+    # German writes a position that stands for a thing with a capital: "das Zweite".
+    is_noun = lexicon.language == "de" and place.start() > 0 and body[place.start()].isupper()
+    if lexicon.is_spaceless or is_noun:
         return place.group(), position
     # "the second?", "the first one", "the last of them" choose; "the first month" describes.
     rest = small[place.end() :].strip(" ?!.,;:")
@@ -162,4 +172,5 @@ def _pronoun(small: str, lexicon: Lexicon) -> tuple[str, str]:
         match = lexicon.pattern(kind).search(text)
         if match:
             return match.group(), kind
-    return "", ""
+    clitic = lexicon.expression("clitics").search(text)
+    return (clitic.group().strip(), "pronouns") if clitic else ("", "")

@@ -44,6 +44,15 @@ class Lexicon:
             self._patterns[name] = _alternation(self._lists.get(name, ()), self.is_spaceless)
         return self._patterns[name]
 
+    def expression(self, name: str) -> re.Pattern[str]:
+        """The regular expressions of one list as one."""
+        if name not in self._patterns:
+            listed = self._lists.get(name, ())
+            self._patterns[name] = (
+                re.compile("|".join(f"(?:{each})" for each in listed)) if listed else _NEVER
+            )
+        return self._patterns[name]
+
     def leading(self, name: str) -> re.Pattern[str]:
         """`pattern(name)` at the start of a text, with the punctuation that follows it."""
         return self._anchored(name, "leading", r"^\W*(?:{})(?:[\s,.:;!?\-–—…。，、！？：]+|$)")

@@ -2,9 +2,8 @@
 
 from collections.abc import Container, Sequence
 
-from builder.core.terms import occurs
 from builder.text.entities import COMMON
-from builder.text.scene import Scene, TurnWords
+from builder.text.scene import NEIGHBOUR_GAPS, Scene, TurnWords
 from builder.text.words import Word
 
 _TOGETHER = 0.7
@@ -39,15 +38,14 @@ def belong(scene: Scene, home: TurnWords, left: Word, right: Word) -> bool:
     together twice.
     """
     text = home.turn.content
-    if text[left.end : right.start] not in (" ", "-", ""):
+    if text[left.end : right.start] not in NEIGHBOUR_GAPS:
         return False
     if left.is_spaceless or right.is_spaceless:
         return left.end == right.start
     mention = home.entities.get(right.key)
     if mention and mention.entity.type != COMMON and mention.start <= left.start and right.end <= mention.end:
         return True
-    both = text[left.start : right.end]
-    n_both = sum(occurs(both, turn.turn.content) for turn in scene.turns)
+    n_both = scene.pairs.get((left.key, right.key), 0)
     rarer = max(min(len(scene.places[left.key]), len(scene.places[right.key])), 1)
     if left.text[0].isupper() and right.text[0].isupper() and not left.opens:
         return n_both / rarer > _NAMES_TOGETHER

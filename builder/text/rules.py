@@ -22,12 +22,14 @@ _CONFIDENCE = {
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What the rules see of one turn: its content words and the names in it."""
+    """What the rules see of one turn: its content words, the names in it, and where the first name stands."""
 
     number: int
     is_user: bool
     keys: frozenset[str]
     names: frozenset[str]
+    small: str
+    name_at: int
 
 
 def read_by_rules(transcript: Transcript, index: EntityIndex | None = None) -> tuple[Reading, ...]:
@@ -51,7 +53,8 @@ def _see(number: int, is_user: bool, text: str, lex: Lexicon, index: EntityIndex
     names = frozenset(w.key for w in content if w.is_name)
     if index:
         names |= frozenset(mention.entity.name.lower() for mention in index.find(content))
-    return _Turn(number, is_user, keys, names)
+    name_at = min((w.start for w in content if w.key in names), default=len(text))
+    return _Turn(number, is_user, keys, names, text.lower(), name_at)
 
 
 def _read(number: int, cues: Cues, turns: Sequence[_Turn], threads: dict[int, int]) -> Reading:
@@ -76,7 +79,7 @@ def _form(cues: Cues, this: _Turn, turns: Sequence[_Turn]) -> str:
     new = this.keys - earlier
     if cues.selector and not (cues.selector in ("both", "all") and len(this.names) > 1):
         return "ordinal"
-    if cues.pronoun and (cues.pronoun_kind != "demonstratives" or not this.names or len(this.keys) < 4):
+    if cues.pronoun and not _is_inside(cues, this):
         return "pronoun"
     if cues.correction or cues.is_bare or cues.n_content == 0:
         return "ellipsis"
@@ -86,11 +89,19 @@ def _form(cues: Cues, this: _Turn, turns: Sequence[_Turn]) -> str:
         return "definite"
     if cues.n_content <= 2 and not cues.is_question and not this.names:
         return "ellipsis"
-    if this.names or len(new) >= 3:
+    if this.names or len(new) >= 3 or len(this.keys) >= 5:
         return "none"
-    if this.keys & earlier and not cues.pivot_marker:
+    if this.keys & turns[this.number - 2].keys and not cues.pivot_marker:
         return "definite"
     return "carryover" if this.number > 3 and len(this.keys) <= 2 and not cues.pivot_marker else "none"
+
+
+def _is_inside(cues: Cues, this: _Turn) -> bool:
+    """Whether the pronoun has its antecedent in the message itself: a name, or much else, stands before it."""
+    at = this.small.find(cues.pronoun)
+    if this.name_at < at:
+        return True
+    return cues.pronoun_kind == "demonstratives" and bool(this.names) and len(this.keys) >= 4
 
 
 def _pivot(

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from builder.core.records import Transcript, Turn
@@ -15,7 +16,8 @@ from builder.text.lexicon import Lexicon, lexicon
 from builder.text.words import Word, content_words, words
 
 _FREQUENCY_FILE = Path(__file__).resolve().parent.parent / "lexicons" / "frequency.json"
-_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+", re.MULTILINE)
+NEIGHBOUR_GAPS = (" ", "-", "")
+"""What may stand between two words of one term."""
 _CLAUSE = re.compile(r"[.!?;。！？；\n]+\s|[.!?;。！？；\n]+$|\n|。|！|？")
 
 
@@ -69,6 +71,7 @@ class Scene:
         turns: Turn n stands at n - 1.
         names: Keys that look like a name somewhere in the conversation.
         places: Key -> numbers of the turns that hold it, ascending.
+        pairs: Keys of two neighbouring words -> in how many turns they stand together.
         index: The known entities.
     """
 
@@ -77,6 +80,7 @@ class Scene:
     turns: tuple[TurnWords, ...]
     names: frozenset[str]
     places: Mapping[str, tuple[int, ...]]
+    pairs: Mapping[tuple[str, str], int]
     index: EntityIndex
 
     def mention(self, key: str, turns: Sequence[int]) -> Mention | None:
@@ -97,15 +101,26 @@ def lay_out(transcript: Transcript, index: EntityIndex) -> Scene:
     turns = tuple(
         _lay_turn(turn, found, lex, index) for turn, found in zip(transcript.turns, content, strict=True)
     )
-    names = frozenset(
-        word.key for turn in turns for word in turn.words if word.is_name and not word.is_number
-    ) | frozenset(key for turn in turns for key, m in turn.entities.items() if m.entity.type != COMMON)
+    names = frozenset(word.key for turn in turns for word in turn.words if _names(word, lex)) | frozenset(
+        key for turn in turns for key, m in turn.entities.items() if m.entity.type != COMMON
+    )
     places: dict[str, list[int]] = defaultdict(list)
     for turn in turns:
         for key in turn.counts:
             places[key].append(turn.turn.number)
     held = {key: tuple(numbers) for key, numbers in places.items()}
-    return Scene(transcript, lex, turns, names, held, index)
+    pairs = Counter(pair for turn in turns for pair in _neighbours(turn))
+    return Scene(transcript, lex, turns, names, held, pairs, index)
+
+
+def _names(word: Word, lex: Lexicon) -> bool:
+    """Whether a word names something by its look; in German every noun has a capital."""
+    return word.is_code or (word.is_name and lex.language != "de" and not word.is_number)
+
+
+def _neighbours(turn: TurnWords) -> set[tuple[str, str]]:
+    text = turn.turn.content
+    return {(a.key, b.key) for a, b in pairwise(turn.words) if text[a.end : b.start] in NEIGHBOUR_GAPS}
 
 
 def recut(content: Sequence[tuple[Word, ...]]) -> list[tuple[Word, ...]]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from builder.core.records import Aliases, Reading, Terms
 from builder.core.taxonomy import LONG_RANGE, d_live
+from builder.core.terms import has_spaceless_script, occurs
 from builder.core.terms import key as key_of
-from builder.core.terms import occurs
 from builder.text.boosted import load_trees, probabilities
 from builder.text.entities import COMMON, EntityIndex
 from builder.text.phrases import phrase_at, words_of
@@ -140,21 +140,28 @@ def assemble_forbidden(
 
 
 def _last_resort(spot: Place, required: Sequence[str]) -> Terms:
-    """One plain word of a left subject, where no name is stale: a name or rare word that the user typed, if any."""
-    scene = spot.scene
+    """One plain word where no name is stale: of a left subject, else of what was asked since the antecedent.
+
+    A name goes before other words, then a rare word, then one that the user typed, then the nearest.
+    """
+    scene, antecedents = spot.scene, spot.reading.antecedent_turns
+    between = frozenset(range(min(antecedents, default=0) + 1, spot.reading.turn)) - set(antecedents)
     common = frequency(scene.lex.language)
-    ranked = []
-    for number in sorted(spot.other, reverse=True):
-        for key, word in scene.at(number).first.items():
-            here = [n for n in scene.places[key] if n < spot.reading.turn]
-            is_kept = any(n in spot.same or n in spot.reading.antecedent_turns for n in here)
-            answered = spot.answer is not None and key in spot.answer.counts
-            plain = key in scene.lex.generic or word.text.lower() in scene.lex.generic or word.is_number
-            if is_kept or answered or plain or not is_free(word.text, spot, required, ()):
-                continue
-            typed = number in spot.users
-            ranked.append((key not in scene.names, common.get(key, 0), not typed, -number, word.text))
-    return (min(ranked)[-1],) if ranked else ()
+    for numbers in (spot.other, between):
+        ranked = []
+        for number in numbers:
+            kept = set(antecedents) | (spot.same - numbers)
+            for key, word in scene.at(number).first.items():
+                plain = key in scene.lex.generic or word.text.lower() in scene.lex.generic or word.is_number
+                answered = spot.answer is not None and key in spot.answer.counts
+                if plain or answered or kept & set(scene.places[key]):
+                    continue
+                typed = number in spot.users
+                ranked.append((key not in scene.names, common.get(key, 0), not typed, -number, word.text))
+        for *_, term in sorted(ranked):
+            if is_free(term, spot, required, ()):
+                return (term,)
+    return ()
 
 
 def _joinable(spot: Place, scores: Mapping[str, float], enough: float) -> set[str]:
@@ -188,13 +195,22 @@ def is_free(term: str, spot: Place, required: Sequence[str], others: Sequence[st
     index = spot.scene.index
     wordings = (term, *aliases_of(term, index))
     asked = spot.follow_up.turn.content
-    if occurs(term, asked, wordings):
+    if any(occurs(wording, asked) for wording in wordings):
         return False
     for other in (*required, *others):
         for known in (other, *aliases_of(other, index)):
-            if any(occurs(wording, known) or occurs(known, wording) for wording in wordings):
+            if any(_overlap(wording, known) for wording in wordings):
                 return False
     return True
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one of two wordings occurs in the other; most pairs are told apart by their letters alone."""
+    return (_may_hold(other, one) and occurs(one, other)) or (_may_hold(one, other) and occurs(other, one))
+
+
+def _may_hold(text: str, term: str) -> bool:
+    return has_spaceless_script(term) or key_of(term)[:3].split(" ")[0] in key_of(text)
 
 
 def required_types(spot: Place, required: Sequence[str]) -> frozenset[str]:

@@ -17,7 +17,7 @@ _HIRAGANA = r"[\u3040-\u309f]+"
 _OTHER = rf"[{SPACELESS}]+"
 _WORD = re.compile(rf"({_SPACED})|({_KATAKANA})|({_HAN})|({_HIRAGANA})|({_OTHER})")
 _KANA = re.compile(r"[\u3040-\u30ff]")
-_SENTENCE_END = re.compile(r"[.!?:;。！？：；\n]\s*$|^\s*$")
+_SENTENCE_END = re.compile(r"[.!?:;。！？：；\n\"“(]\s*$|(?:^|\n)\s*[-*•>]\s*$")
 _DASH_ENDS = "-._:"
 
 
@@ -46,30 +46,29 @@ class Word:
         """It looks like a name or a code: a capital inside a sentence, a digit beside letters, several capitals."""
         if self.is_spaceless:
             return False
-        letters = [c for c in self.text if c.isalpha()]
-        if not letters:
-            return False
-        if sum(c.isupper() for c in letters) > 1 or (
-            len(letters) < len(self.text) and not self.text.isalpha()
-        ):
-            return self.is_code or self.text[0].isupper()
-        return self.text[0].isupper() and not self.opens
+        return looks_like_code(self.text) or (self.text[0].isupper() and not self.opens)
 
     @property
     def is_code(self) -> bool:
         """It holds a digit beside letters, a separator of code, or more than one capital."""
-        text = self.text
-        has_digit = any(c.isdigit() for c in text)
-        has_letter = any(c.isalpha() for c in text)
-        capitals = sum(c.isupper() for c in text)
-        return has_letter and (
-            has_digit or any(c in "_.@" for c in text) or capitals > 1 or text.startswith("-")
-        )
+        return looks_like_code(self.text)
 
     @property
     def is_number(self) -> bool:
         """It holds digits and no letter."""
         return any(c.isdigit() for c in self.text) and not any(c.isalpha() for c in self.text)
+
+
+@lru_cache(maxsize=32768)
+def looks_like_code(text: str) -> bool:
+    """Whether a word holds a digit beside letters, a separator of code, or more than one capital."""
+    if not any(c.isalpha() for c in text):
+        return False
+    marked = any(c.isdigit() or c in "_.@" for c in text)
+    return marked or text.startswith("-") or sum(c.isupper() for c in text) > 1
+
+
+_key = lru_cache(maxsize=32768)(key)
 
 
 @lru_cache(maxsize=8192)
@@ -86,7 +85,7 @@ def words(text: str, lexicon: Lexicon) -> tuple[Word, ...]:
             found.extend(_cut(match.group(3), match.start(), lexicon))
         else:
             piece = match.group()
-            found.append(Word(piece, key(piece), match.start(), match.end(), opens, is_spaceless=True))
+            found.append(Word(piece, _key(piece), match.start(), match.end(), opens, is_spaceless=True))
         last_end = match.end()
     return tuple(found)
 
@@ -94,7 +93,7 @@ def words(text: str, lexicon: Lexicon) -> tuple[Word, ...]:
 def _spaced(piece: str, start: int, opens: bool) -> Iterator[Word]:
     bare = piece.rstrip(_DASH_ENDS)
     if bare:
-        yield Word(bare, key(bare), start, start + len(bare), opens)
+        yield Word(bare, _key(bare), start, start + len(bare), opens)
 
 
 def _cut(run: str, start: int, lexicon: Lexicon) -> Iterator[Word]:
