@@ -285,7 +285,7 @@ def test_no_call_is_repeated_after_a_kill(tmp_path: Path, root: Path) -> None:
         command = [sys.executable, "-c", PROGRAM, seen.url, str(tmp_path), str(root)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert seen.hanging.wait(60)
-        while len(Journal(tmp_path / "calls.jsonl").rows) < 25:
+        while (tmp_path / "calls.jsonl").read_bytes().count(b"\n") < 25:
             process.poll()
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
