@@ -39,9 +39,43 @@ def evaluate(
             INVALID_DATA,
         )
     scores = evaluate_labels(known, said)
+    parts = _by_file(gold, said)
     if html:
         write_text(html, _page(scores, str(gold), str(predicted)))
-    print(to_json(scores_to_row(scores)).decode() if as_json else "\n".join(_lines(scores)))
+    if as_json:
+        by_file = {"files": {name: scores_to_row(part) for name, part in parts.items()}} if parts else {}
+        print(to_json({**scores_to_row(scores), **by_file}).decode())
+    else:
+        print("\n".join([*_lines(scores), *(("", _comparison(parts)) if parts else ())]))
+
+
+def _by_file(gold: Path, said: dict[str, dict[str, Any]]) -> dict[str, "LabelScores"]:
+    """Scores for each label file of a folder; empty for a single file."""
+    from builder.scoring.labels import evaluate_labels
+
+    parts = {}
+    for file in sorted(gold.glob("*labels*.jsonl")) if gold.is_dir() else ():
+        known = read_labels(file)
+        parts[file.stem] = evaluate_labels(known, {name: row for name, row in said.items() if name in known})
+    return parts if len(parts) > 1 else {}
+
+
+COMPARED = ("macro_f1", "needs_history_accuracy", "pivot_f1", "d_live_exact", "kappa", "mix_error")
+"""Figures that are put side by side for the files of a folder."""
+
+
+def _comparison(parts: dict[str, "LabelScores"]) -> str:
+    from builder.core.tables import render_table
+
+    rows = [
+        (
+            name,
+            str(part.n),
+            *("-" if (v := part.figure(figure)) is None else f"{v:.3f}" for figure in COMPARED),
+        )
+        for name, part in parts.items()
+    ]
+    return render_table(("file", "n", *COMPARED), rows)
 
 
 def read_labels(path: Path, need: tuple[str, ...] = ()) -> dict[str, dict[str, Any]]:

@@ -29,6 +29,19 @@ def test_the_table_and_the_page_name_every_stratum(
     assert "<svg" in page
 
 
+def test_a_folder_of_labels_is_scored_as_a_whole_and_file_by_file(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(root / "data/halyard")
+    assert run(["evaluate", folder, folder]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "614 follow-ups, 0 without a predicted label"
+    assert [line.split()[:3] for line in lines[-2:]] == [
+        ["labels-a", "319", "1.000"],
+        ["labels-b", "295", "1.000"],
+    ]
+
+
 def test_bad_labels_are_all_listed_with_their_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
