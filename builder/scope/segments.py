@@ -65,8 +65,10 @@ def make_segments(
         return cosine(state.total, vector) if state.total else None
 
     def cuts(text: str, found: float | None) -> bool:
+        if found is None:
+            return False
         said = wording_decides(read_wording(text, find)) if find else None
-        return found is not None and (found < threshold if said is None else said)
+        return found < threshold if said is None else said
 
     def step(state: State, turn: Turn, _report: Report) -> State:
         if turn.role != "user":
