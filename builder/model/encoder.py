@@ -115,7 +115,10 @@ def read_transcripts(
 
 
 def read_transcript(encoder: Encoder, transcript: Transcript) -> tuple[Reading, ...]:
-    """The readings of one transcript's follow-ups, oldest first."""
+    """The readings of one transcript's follow-ups, oldest first.
+
+    Of a synthetic transcript only the follow-up it was made for is read: the others were read where they come from.
+    """
     user_turns = [turn.number for turn in transcript.turns if turn.role == "user"]
     if not user_turns:
         return ()
@@ -123,6 +126,9 @@ def read_transcript(encoder: Encoder, transcript: Transcript) -> tuple[Reading, 
     readings = []
     surfaces = read_surfaces(transcript)
     for turn in user_turns[1:]:
+        if transcript.synthesis and turn != user_turns[-1]:
+            threads[turn] = turn
+            continue
         rendering = render(transcript, turn, encoder.vocabulary)
         reading = decide(
             score(encoder.session, rendering), rendering, surfaces[turn], encoder.decisions, threads

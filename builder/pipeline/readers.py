@@ -1,9 +1,10 @@
 """Who reads follow-ups: the shipped encoder, a model of one's own, or rules; encoder readings are kept by content."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
@@ -12,6 +13,9 @@ from builder.core.hashing import digest
 from builder.core.records import Catalogue, Reading, Transcript
 from builder.core.settings import ClassifySettings
 from builder.io.cache import keep, load_cache
+
+if TYPE_CHECKING:
+    from builder.model.encoder import Encoder
 
 Reader = Callable[[Sequence[Transcript]], Sequence[tuple[Reading, ...]]]
 METHODS = ("encoder", "rules")
@@ -44,9 +48,9 @@ def make_reader(
 
 def _encoder_reader(model: Path | None, cache_folder: Path | None, threads: int, progress: bool) -> Reader:
     def read(transcripts: Sequence[Transcript]) -> list[tuple[Reading, ...]]:
-        from builder.model.encoder import load_encoder, read_transcripts
+        from builder.model.encoder import read_transcripts
 
-        encoder = load_encoder(model)
+        encoder = _load(model)
         folder = cache_folder / encoder.digest[:16] if cache_folder else None
         kept = load_cache(folder) if folder else {}
         keys = [_key(transcript) for transcript in transcripts]
@@ -70,6 +74,32 @@ def _encoder_reader(model: Path | None, cache_folder: Path | None, threads: int,
         return [tuple(map(_reading, kept[key])) for key in keys]
 
     return read
+
+
+@cache
+def _load(model: Path | None) -> "Encoder":
+    from builder.model.encoder import load_encoder
+
+    return load_encoder(model)
+
+
+def trust_labels(read: Reader, labels: Mapping[tuple[str, int], object]) -> Reader:
+    """`read`, spared the transcripts of which people labelled every follow-up: their labels stand anyway."""
+
+    def read_the_rest(transcripts: Sequence[Transcript]) -> list[tuple[Reading, ...]]:
+        unread = [t for t in transcripts if not all((t.id, turn) in labels for turn in _read_turns(t))]
+        found = dict(zip((t.id for t in unread), read(unread), strict=True))
+        return [found.get(t.id) or tuple(_blank(turn) for turn in _read_turns(t)) for t in transcripts]
+
+    return read_the_rest
+
+
+def _read_turns(transcript: Transcript) -> tuple[int, ...]:
+    return transcript.follow_up_turns[-1:] if transcript.synthesis else transcript.follow_up_turns
+
+
+def _blank(turn: int) -> Reading:
+    return Reading(turn, turn, True, True, "none", False, False, (), 0.0)
 
 
 def _key(transcript: Transcript) -> str:

@@ -11,7 +11,7 @@ from builder.core.mix import Confusion, Mix, Quotas, confusion_from_card
 from builder.core.records import Catalogue, Dropped, FollowUp, Transcript
 from builder.core.rows import transcript_to_row
 from builder.pipeline.artefacts import Pointer
-from builder.pipeline.readers import make_reader
+from builder.pipeline.readers import make_reader, trust_labels
 from builder.pipeline.sources import Sources
 
 Made = dict[str, list[Any]]
@@ -99,7 +99,7 @@ def read_follow_ups(
     settings = sources.settings.classify
     reader = make_reader(settings, catalogue, sources.work / "readings", sources.workers, sources.progress)
     known = sources.labels if labels is None else labels
-    return list(classify_follow_ups(transcripts, reader, catalogue, settings, known))
+    return list(classify_follow_ups(transcripts, trust_labels(reader, known), catalogue, settings, known))
 
 
 def adjudicate(sources: Sources, given: Given) -> Made:
