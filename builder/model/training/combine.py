@@ -13,13 +13,22 @@ from builder.model.decide import (
     Weigher,
     chances,
 )
-from builder.model.evidence import Scores, Vector, evidence, turn_evidence
+from builder.model.evidence import BINARY, Scores, Vector, evidence, turn_evidence
 from builder.model.rendering import Rendering
 from builder.model.surface import Surface
 from builder.model.training.examples import Example
 
 _STRENGTH = 0.05
 """Inverse regularisation of the logistic models, on standardised evidence."""
+
+_LEANING = {
+    "needs": (BINARY.index("needs"), 0.7),
+    "pivot_needing": (BINARY.index("pivot"), 0.3),
+    "far": (BINARY.index("long_range"), 0.3),
+}
+"""Column of the network's own answer in the evidence, and how far a question leans on it (see `lean`)."""
+
+_POINTER_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +48,9 @@ def fit_decisions(scored: Sequence[Scored]) -> Decisions:
     for name in QUESTIONS:
         answers = [_answer(name, s.example) for s in scored]
         known = [n for n, answer in enumerate(answers) if answer is not None]
-        questions[name] = _logistic(x[known], np.array([int(bool(answers[n])) for n in known]))
+        fitted = _logistic(x[known], np.array([int(bool(answers[n])) for n in known]))
+        column, share = _LEANING.get(name, (0, 0.0))
+        questions[name] = lean(fitted, column, share)
     pointing = [n for n, s in enumerate(scored) if s.example.form in POINTING_FORMS]
     forms = np.array([POINTING_FORMS.index(str(scored[n].example.form)) for n in pointing])
     blank = Decisions(
@@ -51,6 +62,18 @@ def fit_decisions(scored: Sequence[Scored]) -> Decisions:
         {},
     )
     return _tuned(blank, scored)
+
+
+def lean(weigher: Weigher, column: int, share: float) -> Weigher:
+    """The weigher whose logit is (1 - share) times its own plus `share` times the evidence in `column`.
+
+    The network's own answer carries over to conversations unlike those that the weigher was fitted on (user turns
+    alone, another share of dependent follow-ups) better than weights fitted on a few sources.
+    """
+    weights = (1 - share) * weigher.weights
+    weights[..., column] += share * weigher.scale[column]
+    bias = (1 - share) * weigher.bias + share * weigher.mean[column]
+    return replace(weigher, weights=weights, bias=bias)
 
 
 def _answer(name: str, example: Example) -> bool | None:
@@ -81,7 +104,7 @@ def _antecedent_weigher(scored: Sequence[Scored]) -> Weigher:
         if s.example.antecedent_turns and s.rendering.seen:
             rows.append(turn_evidence(s.scores, s.rendering, s.surface))
             hits.extend(int(number in s.example.antecedent_turns) for number in s.rendering.seen)
-    return _logistic(np.concatenate(rows), np.array(hits))
+    return lean(_logistic(np.concatenate(rows), np.array(hits)), 0, _POINTER_SHARE)
 
 
 def _logistic(x: Vector, y: Vector, classes: int = 2) -> Weigher:
@@ -116,14 +139,15 @@ def _tuned(decisions: Decisions, scored: Sequence[Scored]) -> Decisions:
             for f, s in zip(found, scored, strict=True)
             if (a := _answer(name, s.example)) is not None
         ]
-        limits[name] = _best_limit(pairs, rare)
+        limits[name] = _best_limit(pairs, rare, 0.2 if name == "returns" else 0.4)
     counts = np.array([max(1, sum(s.example.form == form for s in scored)) for form in POINTING_FORMS])
     return replace(decisions, thresholds=limits, form_bias=-0.3 * np.log(counts / counts.max()))
 
 
-def _best_limit(pairs: Sequence[tuple[float, bool]], rare: bool) -> float:
-    """The threshold in 0.35 to 0.65 with the best F1 of the answer `rare`; ties go to the one nearest 0.5."""
-    grid = sorted((round(0.35 + 0.05 * n, 2) for n in range(7)), key=lambda limit: abs(limit - 0.5))
+def _best_limit(pairs: Sequence[tuple[float, bool]], rare: bool, least: float) -> float:
+    """The threshold from `least` to 0.6 with the best F1 of the answer `rare`; ties go to the one nearest 0.5."""
+    steps = (round(least + 0.05 * n, 2) for n in range(round((0.6 - least) / 0.05) + 1))
+    grid = sorted(steps, key=lambda limit: abs(limit - 0.5))
 
     def f1(limit: float) -> float:
         told = [(p >= limit) == rare for p, _ in pairs]
