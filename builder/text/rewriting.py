@@ -26,7 +26,7 @@ def rewrite_by_rules(
     Discourse openers and topic markers go, a pronoun or locative makes room for the first missing term, and what is
     still missing is put in front. Terms stay as they are labelled, in the language of the follow-up.
     """
-    if not required and form != "none":
+    if not required:
         return None, NO_QUERY
     body = _body(follow_up, lexicon)
     missing = [t for t in required if not occurs(t, body, aliases.get(t, ()))]

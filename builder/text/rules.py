@@ -10,6 +10,7 @@ from builder.text.language import language_of
 from builder.text.lexicon import Lexicon, lexicon
 from builder.text.words import content_words
 
+_JOINED = frozenset({"and", "und", "y", "et", "e", "ok and", "and what's", "and what is"})
 _CONFIDENCE = {
     "ordinal": 0.6,
     "pronoun": 0.7,
@@ -50,10 +51,11 @@ def read_by_rules(transcript: Transcript, index: EntityIndex | None = None) -> t
 def _see(number: int, is_user: bool, text: str, lex: Lexicon, index: EntityIndex | None) -> _Turn:
     content = content_words(text, lex)
     keys = frozenset(w.key for w in content if w.key not in lex.generic)
+    mentions = index.find(content) if index else ()
+    places = [w.start for w in content if w.is_name] + [mention.start for mention in mentions]
     names = frozenset(w.key for w in content if w.is_name)
-    if index:
-        names |= frozenset(mention.entity.name.lower() for mention in index.find(content))
-    name_at = min((w.start for w in content if w.key in names), default=len(text))
+    names |= frozenset(mention.entity.name.lower() for mention in mentions)
+    name_at = min(places, default=len(text))
     return _Turn(number, is_user, keys, names, text.lower(), name_at)
 
 
@@ -83,7 +85,9 @@ def _form(cues: Cues, this: _Turn, turns: Sequence[_Turn]) -> str:
         return "pronoun"
     if cues.correction or cues.is_bare or cues.n_content == 0:
         return "ellipsis"
-    if cues.ellipsis and len(this.keys) <= 3:
+    # "and Frankfurt?" lacks its predicate, "and Dublin's RPO?" lacks only "what is".
+    is_whole = cues.ellipsis in _JOINED and bool(this.names) and cues.n_content > 1
+    if cues.ellipsis and cues.n_content <= 3 and not is_whole:
         return "ellipsis"
     if cues.return_marker and not this.names:
         return "definite"
