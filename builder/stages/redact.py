@@ -10,7 +10,7 @@ from builder.core.records import Terms, Transcript
 from builder.core.settings import RedactSettings
 from builder.core.terms import spans
 from builder.text.addresses import find_addresses, find_emails
-from builder.text.findings import SURE, Finding, Place
+from builder.text.findings import SURE, Finding, Place, first_come
 from builder.text.keys import find_secrets
 from builder.text.names import find_answered_name, find_names
 from builder.text.numbers import find_ibans, find_numbers
@@ -125,10 +125,8 @@ def _places(text: str, role: str, settings: RedactSettings, kept: _Kept) -> list
     ]
     if "name" in settings.kinds:
         listed += [name for name in find_names(text, role) if not _words(text, name) & kept.words]
-    for place in listed:
-        if all(place[2] <= start or end <= place[1] for _, start, end, _ in found):
-            found.append(place)
-    return sorted(found, key=lambda place: place[1])
+    everything = [*found, *listed]
+    return sorted(first_come(everything, len(text)), key=lambda place: place[1]) if everything else []
 
 
 def _is_kept(value: str, kept: _Kept) -> bool:
@@ -214,12 +212,9 @@ def _swap(transcript: Transcript, places: list[list[Place]], kept: _Kept, seed: 
 @lru_cache(maxsize=1 << 15)
 def _structured(text: str) -> tuple[Place, ...]:
     """Addresses, numbers and keys in `text`, none overlapping another. Logs repeat themselves: so are the findings."""
-    taken: list[Place] = []
-    has_digit = _DIGIT.search(text) is not None
-    for name, recognise in RECOGNISERS.items():
-        if not has_digit and name in NEED_DIGITS:
-            continue
-        for place in recognise(text):
-            if all(place[2] <= start or end <= place[1] for _, start, end, _ in taken):
-                taken.append(place)
-    return tuple(taken)
+    if _DIGIT.search(text):
+        recognisers = tuple(RECOGNISERS.values())
+    else:
+        recognisers = tuple(recognise for name, recognise in RECOGNISERS.items() if name not in NEED_DIGITS)
+    found = [place for recognise in recognisers for place in recognise(text)]
+    return tuple(first_come(found, len(text)) if found else ())

@@ -1,5 +1,6 @@
 """What is private in a transcript: a finding, its kinds, and how sure one must be to replace it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 KINDS = ("email", "phone", "ip", "card", "iban", "secret", "ssn", "name")
@@ -37,3 +38,15 @@ def has_any(text: str, signs: tuple[str, ...]) -> bool:
         if sign in text:
             return True
     return False
+
+
+def first_come(places: Iterable[Place], size: int) -> list[Place]:
+    """Those of `places`, given in order of precedence, that overlap none before them, in a text of `size` characters."""
+    taken = bytearray(size)
+    kept = []
+    for place in places:
+        _, start, end, _ = place
+        if taken.find(1, start, end) < 0:
+            taken[start:end] = b"\x01" * (end - start)
+            kept.append(place)
+    return kept

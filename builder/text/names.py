@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
-from builder.text.findings import Place, has_any
+from builder.text.findings import Place, first_come, has_any
 
 _LEXICON = Path(__file__).resolve().parent.parent / "lexicons" / "names.json"
 
@@ -25,7 +25,7 @@ def neutral_names(kind: str) -> tuple[str, ...]:
     return tuple(raw[f"neutral_{kind}"].split())
 
 
-_PART = r"[A-ZÀ-ÖØ-ÞŁŚŻŠŽČĆ][^\W\d_]+(?:['’-][A-ZÀ-ÖØ-Þ]?[^\W\d_]+)*"
+_PART = r"[A-ZÀ-ÖØ-ÞŁŚŻŠŽČĆ][^\W\d_]{1,24}(?:['’-][A-ZÀ-ÖØ-Þ]?[^\W\d_]{1,24}){0,2}"
 _PARTICLE = r"(?:van der|van den|van|von|de la|del|de|da|dos|di|bin|al|le|la|O['’])"
 _FULL = rf"{_PART}(?:[ ](?:{_PARTICLE}[ ])?(?:[A-Z]\.[ ])?{_PART}){{0,3}}"
 
@@ -68,10 +68,12 @@ _GREETED = re.compile(
 _ADDRESSED = re.compile(
     rf"\b(?i:{_GREETS}|i am|i'm|i’m|this is|ich bin|je suis|soy|sou|geehrte|geehrter|on behalf of|im auftrag von),?[ ]{_TITLE}(?P<name>{_FULL})"
 )
-_SIGNED = re.compile(rf"(?:^|[\n.!?,])\s*(?i:{_SIGNS})\s?[,!.]?\s*[\n,–-]\s*(?P<name>{_FULL})[.\s]*$")
-_DASHED = re.compile(rf"\n\s?[-–—~]{{1,2}}\s?(?P<name>{_FULL})\s*$")
+_SIGNED = re.compile(
+    rf"(?:^|[\n.!?,])\s{{0,4}}(?i:{_SIGNS})\s?[,!.]?\s{{0,4}}[\n,–-]\s{{0,4}}(?P<name>{_FULL})[.\s]{{0,8}}$"
+)
+_DASHED = re.compile(rf"\n\s?[-–—~]{{1,2}}\s?(?P<name>{_FULL})\s{{0,8}}$")
 _FIELD = re.compile(
-    rf"(?i:\b(?:full |first |last |customer |contact |account holder )?name|\bnachname|\bvorname|\bnom|\bnombre|\bnome)\s?[:=]\s?(?P<name>{_FULL})(?=\s*(?:[\n,;.]|$))"
+    rf"(?i:\b(?:full |first |last |customer |contact |account holder )?name|\bnachname|\bvorname|\bnom|\bnombre|\bnome)\s?[:=]\s?(?P<name>{_FULL})(?=\s{{0,4}}(?:[\n,;.]|$))"
 )
 _HAN = re.compile(r"(?:我叫|我的名字是|我姓|本人)(?P<name>[\u4e00-\u9fff]{2,3})(?=[,，。.、！!？?\s]|$)")
 _KANA = re.compile(r"(?P<name>[\u4e00-\u9fff\u30a0-\u30ff]{2,5})(?:と申します|といいます|と言います)")
@@ -183,11 +185,7 @@ def find_names(text: str, role: str) -> tuple[Place, ...]:
         found += _spaceless(text)
     if role == "user" and is_titled:
         found += [("name", m.start("name"), m.end("name"), 0.3) for m in _TITLED.finditer(text)]
-    taken: list[Place] = []
-    for place in found:
-        if all(place[2] <= start or end <= place[1] for _, start, end, _ in taken):
-            taken.append(place)
-    return tuple(sorted(taken, key=lambda place: place[1]))
+    return tuple(sorted(first_come(found, len(text)), key=lambda place: place[1])) if found else ()
 
 
 def names_in_email(local: str) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ _IBAN_LENGTHS = Path(__file__).resolve().parent.parent / "lexicons" / "iban.json
 
 # These patterns begin with the digit, and look back from it: the engine then leaps from digit to digit.
 _NUMBER = re.compile(r"\d(?<![\w.,#$€£¥-]\d)(?:[ \u00a0().\-–/]{0,3}\d){6,60}(?![\w%])")
+_MOST_GROUPS = 8
+"""Groups of digits that one number is written in."""
 _GROUP = re.compile(r"\+?\(?\d+\)?")
 _SSN = re.compile(r"(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
 _PHONE_SHAPES = re.compile(
@@ -89,8 +91,9 @@ def find_numbers(text: str) -> Iterator[Place]:
         while first < len(groups):
             runs = (
                 (last, number)
-                for last in reversed(range(first, len(groups)))
-                if (number := _number(text, groups[first][0], groups[last][1]))
+                for last in reversed(range(first, min(len(groups), first + _MOST_GROUPS)))
+                if groups[last][1] - groups[first][0] >= max(7, 3 * (last - first))
+                and (number := _number(text, groups[first][0], groups[last][1]))
             )
             last, found = next(runs, (first, None))
             if found:

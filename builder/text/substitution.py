@@ -11,21 +11,32 @@ from builder.text.pseudonyms import RENDER, sameness
 
 def stand_ins(values: list[tuple[str, str]], seed: int, conversation_id: str) -> dict[tuple[str, str], str]:
     """(kind, value as written) -> pseudonym, for everything but names."""
-    codes: dict[str, dict[str, int]] = {}
+    codes: dict[tuple[str, str], int] = {}
+    taken: dict[str, set[int]] = {}
     written: dict[tuple[str, str], str] = {}
     for kind, value in values:
         if kind == "name":
             continue
         render, space = RENDER[kind]
-        same = sameness(kind, value)
-        known = codes.setdefault(kind, {})
-        if same not in known:
-            first = rank(seed, conversation_id, kind, same) % space if space else len(known)
-            taken = set(known.values())
-            steps = ((first + step) % space if space else first for step in range(len(known) + 1))
-            known[same] = next((code for code in steps if code not in taken), first)
-        written[kind, value] = render(value, known[same])
+        known = kind, sameness(kind, value)
+        if known not in codes:
+            used = taken.setdefault(kind, set())
+            codes[known] = _free_code(rank(seed, conversation_id, *known), space, used)
+            used.add(codes[known])
+        written[kind, value] = render(value, codes[known])
     return written
+
+
+def _free_code(at: int, space: int, used: set[int]) -> int:
+    """The code at a place drawn by hash, or the next free one; without a space, and when it is full, they count up."""
+    if not space:
+        return len(used)
+    if len(used) >= space:
+        return at % space
+    code = at % space
+    while code in used:
+        code = (code + 1) % space
+    return code
 
 
 def name_words(
@@ -71,27 +82,45 @@ def repeats(
     A name that is also an everyday word (Will, May) is replaced only where the whole name stands.
     """
     exact = {value: pseudonym for (_, value), pseudonym in stand_in.items() if len(value) > 5}
-    forms: set[str] = {value for kind, value in values if kind == "name" and " " in value}
-    for word in words:
-        if word in lexicon()["everyday"] or (len(word) < 3 and not has_spaceless_script(word)):
-            continue
-        forms.add(word.capitalize())
-        forms.add(word.upper())
-        if word in lexicon()["given"]:
-            forms.add(word)
-    spaceless = {form for form in forms if has_spaceless_script(form)}
-    alternatives = [
-        rf"(?<![^\W_]){re.escape(form)}(?![^\W_])"
-        for form in sorted((forms | set(exact)) - spaceless, key=lambda form: (-len(form), form))
-    ] + [re.escape(form) for form in sorted(spaceless)]
-    if not alternatives:
-        return lambda text: text
-    pattern = re.compile("|".join(alternatives))
+    names = {value for kind, value in values if kind == "name"}
+    spaceless = {name for name in names if has_spaceless_script(name)}
+    whole = _longest_first({*exact, *(name for name in names if " " in name)})
+    alternatives = [rf"(?<![^\W_]){re.escape(form)}(?![^\W_])" for form in whole]
+    alternatives += map(re.escape, _longest_first(spaceless))
+    pattern = re.compile("|".join(alternatives)) if alternatives else None
+    single = _single_forms(words, names)
+
+    def put_word(match: re.Match[str]) -> str:
+        return in_case(words, match.group()) if match.group() in single else match.group()
 
     def put(match: re.Match[str]) -> str:
         found = match.group()
-        if found in exact:
-            return exact[found]
-        return re.sub(r"[^\W_]+", lambda word: in_case(words, word.group()), found)
+        return exact.get(found) or _WORD.sub(lambda word: in_case(words, word.group()), found)
 
-    return lambda text: pattern.sub(put, text)
+    def replace(text: str) -> str:
+        text = pattern.sub(put, text) if pattern else text
+        return _WORD.sub(put_word, text) if single else text
+
+    return replace
+
+
+_WORD = re.compile(r"[^\W_]+")
+_MOST = 512
+"""Values of one conversation that are looked for again: a pasted list of addresses must not stop the river."""
+
+
+def _longest_first(forms: set[str]) -> list[str]:
+    return sorted(forms, key=lambda form: (-len(form), form))[:_MOST]
+
+
+def _single_forms(words: dict[str, str], names: set[str]) -> frozenset[str]:
+    """How the words of names are written where they stand alone."""
+    forms = set()
+    for word in words:
+        if word in lexicon()["everyday"] or len(word) < 3 or has_spaceless_script(word):
+            continue
+        forms |= {word.capitalize(), word.upper()}
+        if word in lexicon()["given"]:
+            forms.add(word)
+    as_written = {part for name in names for part in _WORD.findall(name)}
+    return frozenset(forms | {part for part in as_written if part.capitalize() in forms})

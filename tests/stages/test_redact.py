@@ -1,3 +1,4 @@
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -188,6 +189,30 @@ def test_any_text_keeps_its_turns_and_findings_lie_inside_them(texts: list[str])
     clean, findings = next(redact_transcripts([transcript], RedactSettings(), NOTHING, 13))
     assert [turn.number for turn in clean.turns] == [turn.number for turn in transcript.turns]
     assert all(0 <= f.start < f.end <= len(transcript.turns[f.turn - 1].content) for f in findings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 " * 20_000,
+        "a@" * 20_000,
+        "Maria-" * 20_000,
+        "Maria best" + "\n," * 20_000,
+        "my name is " + "Maria " * 20_000,
+    ],
+    ids=["digits", "signs", "hyphens", "lines", "names"],
+)
+def test_a_text_made_to_be_slow_is_not(text: str) -> None:
+    before = time.process_time()
+    redacted(text, "ok")
+    assert time.process_time() - before < 5  # a second at most; a pattern that backtracks takes minutes
+
+
+def test_a_pasted_list_of_hosts_gets_pseudonyms_too() -> None:
+    hosts = [f"81.2.{n // 250}.{n % 250 + 1}" for n in range(1_000)]
+    texts, findings = redacted("\n".join(hosts))
+    assert len(findings) == 1_000
+    assert not set(texts[0].splitlines()) & set(hosts)
 
 
 def labelled_files(shared: Path) -> Iterator[tuple[Path, Path]]:
