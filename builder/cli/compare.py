@@ -26,7 +26,7 @@ def compare(
     ],
     out: Annotated[Path, typer.Option(help="Folder for tables, page and runs")],
     designs: Annotated[str, typer.Option(help="Names by spaces; see docs/scope.md")] = "",
-    rewriters: Annotated[str, typer.Option(help="Names by spaces, offline ones: expand, resolve, none")] = "",
+    rewriters: Annotated[str, typer.Option(help="Names by spaces, offline ones: expand, resolve, paste, none")] = "",
     transcripts: Annotated[list[Path] | None, typer.Option(help="Transcripts of the labels")] = None,
     passages: Annotated[
         Path | None, typer.Option(help="Passages as JSONL; those of the release by default")
@@ -84,7 +84,7 @@ def open_retriever(source: Path, passages: Path | None) -> "Retrieve | None":
 
     path = passages
     if path is None and source.is_dir():
-        carried = find_release(source) / "passages.jsonl"
+        carried = find_release(source) / "corpus.jsonl"
         path = carried if carried.is_file() else None
     if path is None:
         print("no passages: retrieval is not measured; give --passages FILE", file=sys.stderr)

@@ -24,7 +24,7 @@ def rewrite(
     ],
     design: Annotated[str, typer.Option(help="Scope design, such as window:6, segments, threads, liveness")],
     out: Annotated[Path, typer.Option(help="Run file to write, JSONL")],
-    rewriter: Annotated[str, typer.Option(help="expand, resolve, none, or openai")] = "resolve",
+    rewriter: Annotated[str, typer.Option(help="expand, resolve, paste, none, or openai")] = "resolve",
     samples: Annotated[
         int, typer.Option(help="Answers of the model to each question, a run file for each", min=1)
     ] = 1,

@@ -119,8 +119,9 @@ def _on_shortening(long: Entry, short: Entry, metric: str) -> str:
     flat = abs(deltas[ALL]) <= SMALL or (paired is not None and paired.low <= 0 <= paired.high)
     shape = post > 0 and far < 0 and flat
     said = f"post-pivot {post:+.2f}, long-range {far:+.2f}, mean {deltas[ALL]:+.2f}"
+    beneath = _beneath(long, short)
     if shape:
-        return f"{long.rewriter}: from {long.design} to {short.design}, {metric} moves {said}: opposed movements that the mean hides."
+        return f"{long.rewriter}: from {long.design} to {short.design}, {metric} moves {said}: opposed movements that the mean hides.{beneath}"
     why = []
     if post <= 0:
         why.append("post-pivot items gain nothing (this rewriter already leaves complete messages alone)")
@@ -128,7 +129,20 @@ def _on_shortening(long: Entry, short: Entry, metric: str) -> str:
         why.append("long-range items lose nothing (this rewriter did not use what the longer window showed)")
     if not flat:
         why.append("the mean itself moves")
-    return f"{long.rewriter}: from {long.design} to {short.design}, {metric} moves {said}: not the opposed pair, since {'; '.join(why)}."
+    return f"{long.rewriter}: from {long.design} to {short.design}, {metric} moves {said}: not the opposed pair, since {'; '.join(why)}.{beneath}"
+
+
+def _beneath(long: Entry, short: Entry) -> str:
+    """What moved in the rewrites themselves, before retrieval hid or showed it."""
+    told = []
+    for metric, group, name in (
+        ("coverage", "long_range", "coverage of long-range items"),
+        ("contamination", "post_pivot_standalone", "contamination of post-pivot items"),
+    ):
+        before, after = long.mean(metric, group), short.mean(metric, group)
+        if before is not None and after is not None:
+            told.append(f"{name} {before:.2f} to {after:.2f}")
+    return f" In the rewrites: {', '.join(told)}." if told else ""
 
 
 def _on_scope(windows: Sequence[Entry], scoped: Sequence[Entry], metric: str) -> str:

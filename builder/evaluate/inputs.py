@@ -84,6 +84,7 @@ def entity_finder(catalogue: Catalogue) -> FindEntities:
     """The extractor over a catalogue: the entities that a text names, each once, the longest name at each place."""
     index = EntityIndex(catalogue)
 
+    @lru_cache(maxsize=16384)
     def find(text: str) -> tuple[Entity, ...]:
         found = index.find(words(text, lexicon_for(text)))
         return tuple({mention.entity.name: mention.entity for mention in found}.values())

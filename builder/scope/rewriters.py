@@ -48,6 +48,12 @@ Rewriter = Callable[[Sequence[Asked]], Sequence[Rewritten]]
 """Rewrites a batch; the results stand in the order of the questions."""
 
 
+def paste(latest: str, shown: Shown, find: FindEntities) -> Rewritten:
+    """The message with everything shown pasted behind it: the baseline that does no rewriting at all."""
+    pasted = [*(slot.name for slot in shown.entities), *(turn.content for turn in shown.turns)]
+    return _measured(latest, shown, " ".join([latest, *pasted]), find)
+
+
 def expand(latest: str, shown: Shown, find: FindEntities) -> Rewritten:
     """The message with the most salient terms of what is shown behind it: classic expansion by history.
 
@@ -117,6 +123,7 @@ def _report(latest: str, query: str, find: FindEntities) -> Report:
 
 OFFLINE: dict[str, Callable[[str, Shown, FindEntities], Rewritten]] = {
     "none": leave,
+    "paste": paste,
     "expand": expand,
     "resolve": resolve,
 }

@@ -5,6 +5,7 @@ import pytest
 from builder.core.completion import Reply, Request
 from builder.core.errors import BuilderError
 from builder.core.records import Entity, Turn
+from builder.core.terms import occurs
 from builder.scope.designs import Tools, make_design
 from builder.scope.model_rewriter import SCHEMA, Prompt, model_rewriter, parse_reply
 from builder.scope.rewriters import expand, offline_rewriter, resolve
@@ -43,7 +44,7 @@ def test_resolve_uses_a_slot_as_well_as_a_turn() -> None:
     assert resolve("and the RTO over there?", shown, find).query == "the RTO over there? Dublin"
 
 
-@pytest.mark.parametrize("name", ["expand", "resolve", "none"])
+@pytest.mark.parametrize("name", ["expand", "resolve", "paste", "none"])
 @pytest.mark.parametrize("turn", range(2, 11, 2))
 def test_a_rewriter_that_is_shown_nothing_adds_nothing(name: str, turn: int) -> None:
     shown = Shown((), (), lay_out(TURNS[turn].content), "")
@@ -53,8 +54,14 @@ def test_a_rewriter_that_is_shown_nothing_adds_nothing(name: str, turn: int) -> 
 
 
 def test_expansion_takes_terms_from_what_is_shown_only_and_never_asks_whether_it_should() -> None:
-    query = expand(TURNS[6].content, window(2, 6), find).query
-    assert query == "new topic: does the billing export API page its results? RPO Dublin documented"
+    shown = window(2, 6)
+    query = expand(TURNS[6].content, shown, find).query
+    assert query is not None
+    assert query.startswith(f"{TURNS[6].content} ")
+    added = query.removeprefix(TURNS[6].content).split()
+    assert {"Dublin", "RPO", "documented"} <= set(added)
+    seen = " ".join(turn.content for turn in shown.turns)
+    assert all(occurs(word, seen) and not occurs(word, TURNS[6].content) for word in added)
 
 
 def test_tokens_are_those_a_model_in_its_place_would_read_and_write() -> None:
