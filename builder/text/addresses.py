@@ -16,11 +16,11 @@ _REMOTE = re.compile(r"[:/]\w")
 
 _IPV4 = re.compile(r"\d(?<![\w.]\d)\d{0,2}(?:\.\d{1,3}){3}(?!\w|\.\d)(/\d{1,2})?")
 _VERSION_BEFORE = re.compile(
-    r"(?:\b(?:v|ver|version|release|build|driver|firmware|agent|client|server|sdk|oid)\.?[ :=]{0,2}|[\w@~^]-?)$",
+    r"(?:\b(?:v|ver|version|release|build|driver|firmware|agent|client|server|sdk|oid)\.?[ :=]{0,2}|[\w@~^]-?)\Z",
     re.IGNORECASE,
 )
 _HOST_CUE = re.compile(
-    r"(?:ip|ips|address|adresse|dirección|host|server|from|ping|dns|resolver|gateway|login)\b[^.\n]{0,16}$",
+    r"(?:ip|ips|address|adresse|dirección|host|server|from|ping|dns|resolver|gateway|login)\b[^.\n]{0,16}\Z",
     re.IGNORECASE,
 )
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9A-Fa-f:]{0,40}\d)[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")

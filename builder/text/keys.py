@@ -77,7 +77,7 @@ _TOLD_HINTS = (
 _LETTER = re.compile(r"[^\W\d_]")
 _TOKEN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
 _DIGEST_CUE = re.compile(
-    r"(?:commit|sha-?\d*|digest|checksum|md5|hash|uuid|guid|build|etag|fingerprint|revision)[\s:=@(`\"']{0,4}(?:sha256:)?$",
+    r"(?:commit|sha-?\d*|digest|checksum|md5|hash|uuid|guid|build|etag|fingerprint|revision)[\s:=@(`\"']{0,4}(?:sha256:)?\Z",
     re.IGNORECASE,
 )
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

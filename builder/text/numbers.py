@@ -32,13 +32,13 @@ _PHONE_SHAPES = re.compile(
 _PHONE_CUE = re.compile(
     r"(?:phone|call(?:\sme)?|cell|mobile|tel|fax|whatsapp|text\sme|reach\sme|number|telefon|handy|rückruf|rufnummer"
     r"|nummer|téléphone|portable|numéro|joindre|teléfono|móvil|llam\w+|número|telefone|celular|電話|携帯|电话|手机|号码|番号)"
-    r"[^\d\n]{0,24}$",
+    r"[^\d\n]{0,24}\Z",
     re.IGNORECASE,
 )
 _NOT_A_PHONE = re.compile(
     r"(?:order|invoice|ticket|case|ref(?:erence)?|tracking|account|item|part|serial|sku|isbn|issn|id|bestell\w*|rechnung\w*"
     r"|auftrag\w*|commande|facture|pedido|factura|fatura|protocolo|订单|注文)"
-    r"(?:\s(?:number|no\.?|nummer|code|id|numéro|n°|nº))?[\s:#]{0,3}(?:is\s|ist\s|est\s|es\s)?$",
+    r"(?:\s(?:number|no\.?|nummer|code|id|numéro|n°|nº))?[\s:#]{0,3}(?:is\s|ist\s|est\s|es\s)?\Z",
     re.IGNORECASE,
 )
 _DATE = re.compile(
