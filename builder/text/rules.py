@@ -51,6 +51,9 @@ def read_by_rules(transcript: Transcript, index: EntityIndex | None = None) -> t
 def _see(number: int, is_user: bool, text: str, lex: Lexicon, index: EntityIndex | None) -> _Turn:
     content = content_words(text, lex)
     keys = frozenset(w.key for w in content if w.key not in lex.generic)
+    if not is_user:
+        # Only the names in a message itself decide anything.
+        return _Turn(number, is_user, keys, frozenset(), "", 0)
     mentions = index.find(content) if index else ()
     places = [w.start for w in content if w.is_name] + [mention.start for mention in mentions]
     names = frozenset(w.key for w in content if w.is_name)

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from builder.core.terms import SPACELESS, key
 from builder.text.lexicon import Lexicon
@@ -21,9 +21,8 @@ _SENTENCE_END = re.compile(r"[.!?:;。！？：；\n\"“(]\s*$|(?:^|\n)\s*[-*�
 _DASH_ENDS = "-._:"
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word of a text.
+class Word(NamedTuple):
+    """One word of a text; a tuple, since a log has millions and a tuple is made four times faster than a dataclass.
 
     Attributes:
         text: As written.
@@ -78,9 +77,12 @@ def words(text: str, lexicon: Lexicon) -> tuple[Word, ...]:
     found: list[Word] = []
     last_end = 0
     for match in _WORD.finditer(text):
-        opens = not found or bool(_SENTENCE_END.search(text[last_end : match.start()]))
-        if match.group(1):
-            found.extend(_spaced(match.group(1), match.start(), opens))
+        gap = text[last_end : match.start()]
+        opens = not found or (gap != " " and bool(_SENTENCE_END.search(gap)))
+        spaced = match.group(1)
+        if spaced:
+            bare, start = spaced.rstrip(_DASH_ENDS), match.start()
+            found.append(Word(bare, _key(bare), start, start + len(bare), opens, False))
         elif match.group(3) and not is_kana:
             found.extend(_cut(match.group(3), match.start(), lexicon))
         else:
@@ -88,12 +90,6 @@ def words(text: str, lexicon: Lexicon) -> tuple[Word, ...]:
             found.append(Word(piece, _key(piece), match.start(), match.end(), opens, is_spaceless=True))
         last_end = match.end()
     return tuple(found)
-
-
-def _spaced(piece: str, start: int, opens: bool) -> Iterator[Word]:
-    bare = piece.rstrip(_DASH_ENDS)
-    if bare:
-        yield Word(bare, _key(bare), start, start + len(bare), opens)
 
 
 def _cut(run: str, start: int, lexicon: Lexicon) -> Iterator[Word]:
