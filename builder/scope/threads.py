@@ -11,7 +11,7 @@ from builder.scope.wording import Wording, read_wording
 THRESHOLD = 0.15
 """Cosine from which a complete message belongs to a thread; for word vectors, where 0 is no shared word."""
 
-LAST_TURNS = 4
+LAST_TURNS = 2
 """Turns of the thread that are shown: a thread goes stale inside itself, too."""
 
 ANSWER_WEIGHT = 0.5
