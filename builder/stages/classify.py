@@ -100,8 +100,8 @@ def _assemble(
         drift=drift,
         answers_clarification=answers,
         language=language_of(transcript),
-        origin="synthesized" if transcript.synthesis else "sampled",
-        labelled_by="human" if human else "rules",
+        origin="synthetic" if transcript.synthesis else "sampled",
+        labelled_by="human" if human else "rules" if settings.method == "rules" else "model",
         probabilities=() if human else reading.probabilities,
         unseen_turns=() if human else reading.unseen_turns,
     )

@@ -38,8 +38,8 @@ def synthesize_long_range(
 ) -> Iterator[Transcript | Dropped]:
     """Synthetic transcripts, one for each base that allows it; no donor is used more than `max_donor_uses` times.
 
-    Bases are taken in the order of their rank, those whose follow-up is in `preferred` first; donors in an order of
-    their own for each base, distances and variants by turns. A base for which no donor meets every obligation is
+    Bases are taken by confidence (in tenths), then those whose follow-up is in `preferred`, then by rank; donors in an
+    order of their own for each base, distances and variants by turns. A base for which no donor meets every obligation is
     dropped with the reason that came up most. Lazy: what is not asked for costs nothing.
     """
     uses = _Uses()

@@ -98,9 +98,22 @@ def unfit_as_base(base: Base, phrases: Phrases) -> str:
         return "presumes that its antecedent is adjacent"
     if any(re.match(rf"{re.escape(opener)}\b", text, re.IGNORECASE) for opener in phrases.get("openers", ())):
         return "opens as a reply to the turn before it"
+    if not _supplied(base):
+        return "its antecedent supplies no required term"
     if not _anchored(base):
         return "its own words do not tie it to its antecedent"
     return ""
+
+
+def _supplied(base: Base) -> bool:
+    """Whether a required term stands in an antecedent turn and not in the follow-up: else nothing shows its loss."""
+    known = dict(base.follow_up.aliases)
+    sources = [base.transcript.turns[number - 1].content for number in base.follow_up.antecedent_turns]
+    return any(
+        not occurs(term, base.text, known.get(term, ()))
+        and any(occurs(term, text, known.get(term, ())) for text in sources)
+        for term in base.follow_up.required_in_rewrite
+    )
 
 
 def _anchored(base: Base) -> bool:
