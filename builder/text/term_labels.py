@@ -96,9 +96,16 @@ def assemble_required(spot: Place, order: Sequence[str], scores: Mapping[str, fl
         span = phrase_at(spot.scene, home, key, chosen - used)
         used |= set(words_of(span))
         term = home.turn.content[span[0].start : span[-1].end]
-        if not any(occurs(term, other) or occurs(other, term) for other in terms):
+        if not any(_names_the_same(term, other, spot) for other in terms):
             terms.append(term)
     return tuple(terms)
+
+
+def _names_the_same(term: str, other: str, spot: Place) -> bool:
+    """Whether two terms overlap or are wordings of one entity."""
+    if occurs(term, other) or occurs(other, term):
+        return True
+    return any(key_of(alias) == key_of(other) for alias in aliases_of(term, spot.scene.index))
 
 
 def forbidden_terms(spot: Place, required: Sequence[str]) -> Terms:
