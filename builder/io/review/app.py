@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from builder.core.errors import BuilderError
@@ -58,10 +58,39 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def make_app(desk: Desk, token: str, hosts: frozenset[str]) -> Starlette:
     """The app that serves `desk` to whoever knows `token` and asks for one of `hosts` ("127.0.0.1:8123")."""
-    pages = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
 
-    async def page(_: Request) -> Response:
-        return HTMLResponse(pages.get_template("review.html").render())
+    def guarded(endpoint: Endpoint, needs_token: bool = True) -> Endpoint:
+        async def serve(request: Request) -> Response:
+            refusal = _refusal(request, hosts, token if needs_token else None)
+            try:
+                response = refusal or await endpoint(request)
+            except BuilderError as error:
+                problems = [str(problem) for problem in error.problems] or [str(error)]
+                response = JSONResponse({"problems": problems}, 422)
+            response.headers.update(HEADERS)
+            return response
+
+        return serve
+
+    pages = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
+    page = pages.get_template("review.html").render()
+    every = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    return Starlette(
+        routes=[
+            Route("/", guarded(_fixed(page.encode(), "text/html")), methods=["GET"]),
+            Route("/review.js", guarded(_asset("review.js", "text/javascript"), False), methods=["GET"]),
+            Route("/review.css", guarded(_asset("review.css", "text/css"), False), methods=["GET"]),
+            *(
+                Route(f"/api/{name}", guarded(endpoint), methods=[method])
+                for (method, name), endpoint in _endpoints(desk).items()
+            ),
+            Route("/{path:path}", guarded(_nothing), methods=every),
+        ]
+    )
+
+
+def _endpoints(desk: Desk) -> dict[tuple[str, str], Endpoint]:
+    """What holds data, by method and name."""
 
     async def queue(_: Request) -> Response:
         return JSONResponse(desk.queue())
@@ -79,38 +108,24 @@ def make_app(desk: Desk, token: str, hosts: frozenset[str]) -> Starlette:
     async def undo(_: Request) -> Response:
         return JSONResponse(desk.undo())
 
-    def asset(name: str, kind: str) -> Endpoint:
-        async def serve(_: Request) -> Response:
-            return Response((TEMPLATES / name).read_bytes(), media_type=kind)
+    return {
+        ("GET", "queue"): queue,
+        ("GET", "item/{id}"): item,
+        ("POST", "check"): check,
+        ("POST", "decide"): decide,
+        ("POST", "undo"): undo,
+    }
 
-        return serve
 
-    def guarded(endpoint: Endpoint, needs_token: bool = True) -> Endpoint:
-        async def serve(request: Request) -> Response:
-            refusal = _refusal(request, hosts, token if needs_token else None)
-            try:
-                response = refusal or await endpoint(request)
-            except BuilderError as error:
-                problems = [str(problem) for problem in error.problems] or [str(error)]
-                response = JSONResponse({"problems": problems}, 422)
-            response.headers.update(HEADERS)
-            return response
+def _asset(name: str, kind: str) -> Endpoint:
+    return _fixed((TEMPLATES / name).read_bytes(), kind)
 
-        return serve
 
-    return Starlette(
-        routes=[
-            Route("/", guarded(page), methods=["GET"]),
-            Route("/review.js", guarded(asset("review.js", "text/javascript"), False), methods=["GET"]),
-            Route("/review.css", guarded(asset("review.css", "text/css"), False), methods=["GET"]),
-            Route("/api/queue", guarded(queue), methods=["GET"]),
-            Route("/api/item/{id}", guarded(item), methods=["GET"]),
-            Route("/api/check", guarded(check), methods=["POST"]),
-            Route("/api/decide", guarded(decide), methods=["POST"]),
-            Route("/api/undo", guarded(undo), methods=["POST"]),
-            Route("/{path:path}", guarded(_nothing), methods=["GET", "POST", "PUT", "DELETE", "OPTIONS"]),
-        ]
-    )
+def _fixed(content: bytes, kind: str) -> Endpoint:
+    async def serve(_: Request) -> Response:
+        return Response(content, media_type=kind)
+
+    return serve
 
 
 async def _nothing(_: Request) -> Response:
