@@ -188,6 +188,12 @@ def test_runs_never_reach_out_of_themselves_and_hold_no_greeting() -> None:
         ),
         ("No, the second recovery objective", "ordinal", (2,), "opens as a reply to the turn before it"),
         ("And it?", "pronoun", (2,), "its own words do not tie it to its antecedent"),
+        (
+            "And recovery objective Dublin keeps there?",
+            "pronoun",
+            (2,),
+            "its antecedent supplies no required term",
+        ),
         ("How do I rotate keys?", "carryover", (2,), "not a near reference"),
     ],
 )
