@@ -98,7 +98,7 @@ def prompt(
 
     sources = _sources(transcripts, config, out, fast=True, progress=False)
     river = River(sources, sources.work)
-    river.run("redact")
+    river.run("sample")
     places = {
         f"{t.id}#{turn}": (t, turn) for t in river.artefact("transcripts") for turn in t.follow_up_turns
     }

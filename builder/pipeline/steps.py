@@ -19,7 +19,7 @@ Given = Mapping[str, list[Any]]
 
 
 def sample(sources: Sources, _: Given) -> Made:
-    """Transcripts of the log: a uniform sample of its conversations."""
+    """A uniform sample of the log's conversations, without private values: none is stored before they are out."""
     from builder.pipeline.reading import sample_log
 
     kept, dropped, facts = sample_log(sources)
@@ -34,10 +34,16 @@ def sample(sources: Sources, _: Given) -> Made:
         )
     # Known by content: neither the order of files nor that of lines changes it.
     known = digest(sorted(digest(transcript_to_row(transcript)) for transcript in kept))
-    return {"sampled": kept, "sample_dropped": dropped, "sample_facts": [{**facts, "digest": known}]}
+    transcripts, found = _redact(sources, kept)
+    return {
+        "transcripts": transcripts,
+        "sample_dropped": dropped,
+        "sample_facts": [{**facts, "digest": known}],
+        "redact_facts": [found],
+    }
 
 
-def redact(sources: Sources, given: Given) -> Made:
+def _redact(sources: Sources, sampled: Sequence[Transcript]) -> tuple[list[Transcript], dict[str, Any]]:
     """The same transcripts without private values, their languages, and what was found by kind."""
     from builder.stages.redact import redact_transcripts
     from builder.text.findings import SURE
@@ -50,14 +56,12 @@ def redact(sources: Sources, given: Given) -> Made:
     unsure = 0
     transcripts = []
     keep = frozenset(names | terms)
-    for transcript, findings in redact_transcripts(
-        given["sampled"], settings.redact, keep, settings.set.seed
-    ):
+    for transcript, findings in redact_transcripts(sampled, settings.redact, keep, settings.set.seed):
         transcripts.append(replace(transcript, language=language_of(transcript)))
         found.update(finding.kind for finding in findings)
         unsure += sum(finding.confidence < SURE for finding in findings)
     facts = {"enabled": settings.redact.enabled, "found": dict(sorted(found.items())), "unreviewed": unsure}
-    return {"transcripts": transcripts, "redact_facts": [facts]}
+    return transcripts, facts
 
 
 def _label_terms(row: Mapping[str, Any]) -> list[str]:

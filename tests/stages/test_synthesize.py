@@ -202,7 +202,7 @@ def test_a_follow_up_that_cannot_be_moved_says_why(
 ) -> None:
     transcript = talk("regions", REGIONS.turns[0].content, REGIONS.turns[1].content, text, "Five minutes.")
     assert (
-        unfit_as_base(base_of(transcript, label("regions", 3, antecedents, form, ())), PHRASES["en"])
+        unfit_as_base(base_of(transcript, label("regions", 3, antecedents, form, ("Dublin",))), PHRASES["en"])
         == reason
     )
 
