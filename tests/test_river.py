@@ -22,8 +22,6 @@ transcripts = ["log"]
 passages = "docs.jsonl"
 entities = "entities.json"
 labels = ["labels-a.jsonl", "labels-b.jsonl"]
-[classify]
-method = "rules"
 [stratify]
 size = 60
 floor = 4
