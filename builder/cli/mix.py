@@ -66,7 +66,7 @@ def describe(mix: Mix) -> list[str]:
         labels_still_missing(mix),
     ]
     for name, table in mix.facets:
-        columns = list(dict.fromkeys(column for _, column, _ in table))
+        columns = sorted({column for _, column, _ in table})
         cells = {(row, column): count for row, column, count in table}
         listed = dict.fromkeys(row for row, _, _ in table)
         body = [(row, *(str(cells.get((row, column), 0)) for column in columns)) for row in listed]

@@ -11,11 +11,9 @@ from builder.core.intervals import Z95, lang_reiczigel, wilson
 from builder.core.mix import Confusion
 from builder.core.records import FollowUp
 from builder.core.taxonomy import STRATUM_NAMES
+from builder.model.confusion import LEAST_GAIN, aligned, notes_on, told_apart, weak_names
 
 Array = npt.NDArray[np.float64]
-
-LEAST_GAIN = 0.3
-"""Sensitivity + specificity - 1 below which a share is not corrected: noise would be multiplied by more than three."""
 
 MOST_GROUPS = 4000
 """More conversations than this are resampled in that many random groups: the same variance at a bounded cost
@@ -153,27 +151,39 @@ def inverted(counts: Counts, weights: Array, confusion: Confusion, seed: int) ->
     1978); per stratum, with the specificity that the other strata's shares imply, it is the same number. Intervals:
     the wider of Lang and Reiczigel's (Prev Vet Med 2014) and resampling conversations and matrix together.
     A stratum that the classifier hardly recognises (sensitivity + specificity - 1 < 0.3) is corrected as one group
-    with the stratum it is most confused with, and the group split as counted, which the notes say.
+    with the stratum it is most confused with, and the group split as counted; a stratum that it never recognises is
+    left as counted. The notes say so.
     """
-    matrix = _aligned(confusion)
-    predicted = counts.predicted.sum(axis=0)
-    groups = _distinct(matrix, (matrix.sum(axis=1) > 0) | (predicted > 0))
+    matrix, predicted = aligned(confusion), counts.predicted.sum(axis=0)
+    present = (matrix.sum(axis=1) > 0) | (predicted > 0)
+    unknown = present & (np.diag(matrix) == 0)
+    groups = told_apart(matrix, present & ~unknown)
     if len(groups) < 2:
         return (
-            f"correction refused: sensitivity + specificity - 1 is below {LEAST_GAIN} for {_weak(matrix)}; "
+            f"correction refused: sensitivity + specificity - 1 is below {LEAST_GAIN} for {weak_names(matrix)}; "
             "add second labels ([adjudicate]) to measure the mix"
         )
     member = np.array([[k in group for k in range(_N)] for group in groups], dtype=np.float64)
-    pooled = member @ matrix @ member.T
-    grouped, low, high = _solved(counts, weights, pooled, member, seed)
+    grouped, low, high = _solved(counts, weights, member @ matrix @ member.T, member, seed)
     inside = predicted[:, None] * member.T
-    split = inside / np.maximum(inside.sum(axis=0), 1)
     even = member.T / member.sum(axis=1)
-    split = np.where(inside.sum(axis=0) > 0, split, even)
-    shares = split @ grouped
-    bounds = tuple(zip((split @ low).tolist(), (split @ high).tolist(), strict=True))
-    rates = _posterior(matrix, shares)
-    return Estimate(shares, bounds, rates, _merged_notes(groups))
+    split = np.where(inside.sum(axis=0) > 0, inside / np.maximum(inside.sum(axis=0), 1), even)
+    counted = plain(counts, weights)
+    known = 1 - float(counted.shares[unknown].sum())
+    shares = np.where(unknown, counted.shares, known * (split @ grouped))
+    # What is not corrected by itself is no surer than its count.
+    rough = unknown | (member[member.sum(axis=1) > 1].sum(axis=0) > 0)
+    bounds = tuple(
+        (min(float(lower), plainly[0]), max(float(upper), plainly[1]))
+        if rough[k]
+        else (float(lower), float(upper))
+        for k, (lower, upper, plainly) in enumerate(
+            zip(known * (split @ low), known * (split @ high), counted.bounds, strict=True)
+        )
+    )
+    return Estimate(
+        shares, bounds, _posterior(matrix, shares), notes_on(groups, np.flatnonzero(unknown).tolist())
+    )
 
 
 def _solved(
@@ -182,17 +192,17 @@ def _solved(
     """Corrected shares of the groups with lower and upper bounds."""
     rows = pooled.sum(axis=1)
     odds = pooled / rows[:, None]
-    q = _shares(counts.predicted.sum(axis=0)) @ member.T
+    q = _shares(counts.predicted.sum(axis=0) @ member.T)
     solved = np.asarray(np.linalg.solve(odds.T, q), dtype=np.float64)
     shares: Array = _nearest_shares(solved[None, :])[0]
-    again = _shares(weights @ counts.predicted) @ member.T
+    again = _shares(weights @ counts.predicted @ member.T)
     generator = np.random.default_rng(rank(seed, "confusion"))
     drawn = generator.standard_gamma(np.broadcast_to(pooled + 1 / len(rows), (len(weights), *pooled.shape)))
     drawn /= drawn.sum(axis=2, keepdims=True)
     points = np.asarray(np.linalg.solve(drawn.transpose(0, 2, 1), again[:, :, None]), dtype=np.float64)
     resampled = _nearest_shares(points[:, :, 0])
     low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
-    n = float(counts.predicted.sum())
+    n = float((counts.predicted @ member.T).sum())
     for g in range(len(rows)):
         n_effective = _effective(float(q[g]), float(again[:, g].var()), n)
         others = [t for t in range(len(rows)) if t != g]
@@ -205,56 +215,6 @@ def _solved(
         )
         low[g], high[g] = min(low[g], bound[0], shares[g]), max(high[g], bound[1], shares[g])
     return shares, low, high
-
-
-def _aligned(confusion: Confusion) -> Array:
-    """The matrix in the taxonomy's order; strata that it lacks are rows and columns of zeros."""
-    matrix = np.zeros((_N, _N))
-    places = [_PLACE[label] for label in confusion.labels]
-    matrix[np.ix_(places, places)] = np.asarray(confusion.matrix, dtype=np.float64)
-    return matrix
-
-
-def _gains(matrix: Array) -> Array:
-    """Sensitivity + specificity - 1 of each stratum against all others; 0 for one that was never tested."""
-    rows, columns, hits = matrix.sum(axis=1), matrix.sum(axis=0), np.diag(matrix)
-    sensitivity = hits / np.maximum(rows, 1)
-    false = (columns - hits) / np.maximum(matrix.sum() - rows, 1)
-    return np.where(rows > 0, sensitivity - false, 0.0)
-
-
-def _distinct(matrix: Array, present: npt.NDArray[np.bool_]) -> list[list[int]]:
-    """Groups of strata that the classifier tells apart: the worst joins the one it is most confused with, and again."""
-    groups = [[k] for k in range(_N) if present[k]]
-    while len(groups) > 1:
-        member = np.array([[k in group for k in range(_N)] for group in groups], dtype=np.float64)
-        pooled = member @ matrix @ member.T
-        gains = _gains(pooled)
-        worst = int(np.argmin(gains))
-        if gains[worst] >= LEAST_GAIN:
-            break
-        odds = _shares(pooled)
-        confused = odds[worst] + odds[:, worst]
-        confused[worst] = -1
-        partner = int(np.argmax(confused))
-        joined = sorted(groups[worst] + groups[partner])
-        groups = sorted([joined, *(g for n, g in enumerate(groups) if n not in (worst, partner))])
-    return groups
-
-
-def _weak(matrix: Array) -> str:
-    gains = _gains(matrix)
-    tested = (gains < LEAST_GAIN) & (matrix.sum(axis=1) > 0)
-    return ", ".join(f"{STRATUM_NAMES[k]} ({gains[k]:.2f})" for k in np.flatnonzero(tested))
-
-
-def _merged_notes(groups: Sequence[Sequence[int]]) -> tuple[str, ...]:
-    merged = [" + ".join(STRATUM_NAMES[k] for k in group) for group in groups if len(group) > 1]
-    return tuple(
-        f"correction refused between {names}: sensitivity + specificity - 1 is below {LEAST_GAIN}; "
-        "their sum is corrected, its split among them is uncorrected"
-        for names in merged
-    )
 
 
 def _posterior(matrix: Array, shares: Array) -> Array:

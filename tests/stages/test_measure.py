@@ -228,6 +228,20 @@ def test_strata_that_are_hardly_told_apart_are_corrected_together_and_named() ->
     assert mix.share("ellipsis") == pytest.approx(mix.share("definite"), abs=2e-6)
 
 
+def test_a_stratum_that_is_never_recognised_is_left_as_counted_and_named() -> None:
+    card = Confusion(
+        ("unresolvable", "pronoun", "standalone"),
+        ((0.0, 6.0, 4.0), (0.0, 90.0, 10.0), (0.0, 10.0, 90.0)),
+    )
+    mix = measure_mix(two_strata(90, 110), MeasureSettings(), 13, confusion=card)
+    share, low, high = share_of(mix, "unresolvable")
+    assert (mix.method, share, low) == ("rogan_gladen", 0.0, 0.0)
+    assert high > 0.01
+    assert mix.notes == (
+        "correction refused for unresolvable: never recognised in the classifier's test; left uncorrected",
+    )
+
+
 def test_more_second_labels_are_asked_for_when_they_are_what_is_missing() -> None:
     counts = a_log(np.random.default_rng(3), odds_of_error(), n_conversations=1000)
     weights = resample_weights(1000, 200, 3)
