@@ -1,5 +1,6 @@
 """`followups ceiling RELEASE_OR_LABELS`: what any window, segmentation or liveness could reach, with no model."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,6 +42,8 @@ def ceiling(
 
 
 def _measure(source: Path, transcripts: list[Path], entities: Path | None, embed: str) -> "Ceiling":
+    from tqdm import tqdm
+
     from builder.core.rows import item_from_row
     from builder.evaluate.ceiling import make_ceiling
     from builder.evaluate.inputs import (
@@ -54,6 +57,7 @@ def _measure(source: Path, transcripts: list[Path], entities: Path | None, embed
     from builder.io.store import read_jsonl
     from builder.pipeline.sources import find_items
     from builder.scope.ceiling import case_of, case_of_row, queries
+    from builder.scope.slot_ceiling import EVICT_HORIZONS, STALE_HORIZONS
 
     rows = read_jsonl(find_items(source), "item or label file")
     if not rows:
@@ -75,7 +79,9 @@ def _measure(source: Path, transcripts: list[Path], entities: Path | None, embed
         conversations[item.conversation_id] = (*item.prefix, follow_up_of(item))
     find = entity_finder(read_catalogue(entities, items))
     left_out = len(rows) - len(cases)
-    return make_ceiling(cases, left_out, pivots, conversations, find, make_embedder(embed))
+    total = 2 * len(STALE_HORIZONS) * len(EVICT_HORIZONS)
+    with tqdm(total=total, desc="horizons", unit="pair", disable=not sys.stderr.isatty()) as bar:
+        return make_ceiling(cases, left_out, pivots, conversations, find, make_embedder(embed), bar.update)
 
 
 def _pivots(rows: list[dict[str, object]]) -> dict[str, list[int]]:

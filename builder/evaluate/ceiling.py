@@ -1,6 +1,6 @@
 """The ceiling of a release or a label file, gathered into one value and written as text or page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from builder.core.records import Turn
@@ -59,6 +59,7 @@ def make_ceiling(
     conversations: Mapping[str, Sequence[Turn]] | None = None,
     find: FindEntities = lambda _text: (),
     embed: Embed | None = None,
+    progress: Callable[[], object] = lambda: None,
 ) -> Ceiling:
     """The ceiling over `cases`; the parts that need texts only where `conversations` gives them."""
     windows = window_table(cases)
@@ -72,7 +73,7 @@ def make_ceiling(
     read = [conversation_of(conversations[name], group, find) for name, group in by_conversation.items()]
     held = {name: conversations[name] for name in by_conversation}
     cuts = tuple(cut_table(held, cases, embed)) if embed else ()
-    return Ceiling(*plain, cuts, tuple(liveness_grid(read)), best_choice(read))
+    return Ceiling(*plain, cuts, tuple(liveness_grid(read, progress=progress)), best_choice(read))
 
 
 def ceiling_to_row(ceiling: Ceiling) -> Row:
@@ -98,7 +99,7 @@ def _summary(ceiling: Ceiling) -> list[str]:
     none = ceiling.no_window
     said = [
         f"{ceiling.n} follow-ups; {ceiling.left_out} labels that ask for nothing or cannot be resolved are left out",
-        f"best window: {best[0]} turns, right for {_percent(best[1].right)}",
+        f"best window: length {best[0]}, right for {_percent(best[1].right)}",
         f"no window is right for {_percent(none['same_turn'] + none['nearer_stale'])}: stale term in the antecedent's own turn"
         f" {_percent(none['same_turn'])}, nearer than the antecedent {_percent(none['nearer_stale'])}",
         f"best segmentation: {_percent(ceiling.segments.contiguous)} have a contiguous scope;"
@@ -118,7 +119,9 @@ def _summary(ceiling: Ceiling) -> list[str]:
             f" {_percent(top.beside.right)} with the last two turns beside them"
         )
     if ceiling.choice:
-        said.append(f"a perfect choice per entity: right for {_percent(ceiling.choice.right)}")
+        said.append(
+            f"a perfect choice per entity (the labels' own): right for {_percent(ceiling.choice.right)}"
+        )
     return said
 
 

@@ -154,7 +154,8 @@ def _on_scope(windows: Sequence[Entry], scoped: Sequence[Entry], metric: str) ->
         e.design for e in scoped if (e.mean("contamination") or 0.0) < (top.mean("contamination") or 0.0)
     ]
     paired = change(top, best, metric)
-    span = f" (95% {paired.low:+.2f} to {paired.high:+.2f})" if paired else ""
+    told = ", which this set cannot tell from none" if paired and paired.low <= 0 <= paired.high else ""
+    span = f" (95% {paired.low:+.2f} to {paired.high:+.2f}{told})" if paired else ""
     verdict = (
         f"beat every window on mean {metric}: {', '.join(beats)}"
         if beats

@@ -9,7 +9,7 @@ _STYLE = (
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px}"
     "th,td{padding:.25rem .55rem;text-align:right;border-bottom:1px solid #8884;white-space:nowrap}"
     "th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:Canvas}"
-    ".best{font-weight:700}.note{max-width:46rem}svg{max-width:100%;height:auto}svg text{fill:currentColor}"
+    ".best{font-weight:700}.note{max-width:46rem}svg{min-width:30rem;max-width:100%;height:auto}svg text{fill:currentColor}"
 )
 COLOURS = ("#1b7f5c", "#d9a21b", "#b8442e", "#6b4c8f", "#2f6fb2", "#7a7a7a")
 

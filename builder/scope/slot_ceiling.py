@@ -1,7 +1,7 @@
 """What any liveness horizon could reach, from labels alone: the labelled terms are the entities, no extractor errs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from builder.core.records import Entity, Turn
@@ -135,6 +135,7 @@ def liveness_grid(
     conversations: Sequence[Conversation],
     stale: Iterable[int] = STALE_HORIZONS,
     evict: Iterable[int] = EVICT_HORIZONS,
+    progress: Callable[[], object] = lambda: None,
 ) -> list[GridRow]:
     """A row for every pair of horizons, superseding on and off.
 
@@ -151,5 +152,6 @@ def liveness_grid(
                 effective = min(e, longest if supersede else s)
                 if effective not in known:
                     known[effective] = liveness_verdicts(conversations, Horizons(s, effective, supersede))
+                progress()
                 rows.append(GridRow(Horizons(s, e, supersede), *known[effective]))
     return rows
