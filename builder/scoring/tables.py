@@ -17,7 +17,7 @@ _SHOWN = ("recall", "contamination", "coverage", "needless", "unusable")
 
 def points(value: float | Fraction) -> str:
     """A change as signed percentage points: -8.2."""
-    return f"{float(value) * 100:+.1f}"
+    return f"{round(float(value) * 100, 1) + 0.0:+.1f}"
 
 
 def label_of(metric: str, k: int) -> str:
