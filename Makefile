@@ -33,7 +33,7 @@ bench: $(VENV)/.installed ## Print speed and memory as ratios to a plain loop in
 	@$(BIN)/python -m bench
 
 compare: $(VENV)/.installed ## Scope designs and offline rewriters side by side on the newest release
-	@$(BIN)/followups compare $(OUT) --out $(OUT)/compare
+	@$(BIN)/followups compare $(OUT) --config $(CONFIG) --out $(OUT)/compare
 
 publish: $(VENV)/.installed ## Publish the newest release: REPO=org/name, DRY_RUN=1 to look first
 	@$(BIN)/followups publish $(OUT) $(if $(REPO),--repo $(REPO)) $(if $(DRY_RUN),--dry-run)

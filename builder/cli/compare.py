@@ -26,12 +26,15 @@ def compare(
     ],
     out: Annotated[Path, typer.Option(help="Folder for tables, page and runs")],
     designs: Annotated[str, typer.Option(help="Names by spaces; see docs/scope.md")] = "",
-    rewriters: Annotated[str, typer.Option(help="Names by spaces, offline ones: expand, resolve, paste, none")] = "",
+    rewriters: Annotated[
+        str, typer.Option(help="Names by spaces, offline ones: expand, resolve, paste, none")
+    ] = "",
     transcripts: Annotated[list[Path] | None, typer.Option(help="Transcripts of the labels")] = None,
     passages: Annotated[
         Path | None, typer.Option(help="Passages as JSONL; those of the release by default")
     ] = None,
     entities: Annotated[Path | None, typer.Option(help="Entity catalogue; names are mined beside it")] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings file whose catalogue is used")] = None,
     embed: Annotated[str, typer.Option(help="Sentence vectors: words or minilm")] = "words",
     k: Annotated[int, typer.Option(help="Cut-off of the retrieval metrics", min=1)] = 5,
 ) -> None:
@@ -45,7 +48,13 @@ def compare(
 
     items = load_items(source, transcripts or [])
     entries = _run(
-        items, designs.split(), rewriters.split(), open_retriever(source, passages), entities, embed, k
+        items,
+        designs.split(),
+        rewriters.split(),
+        open_retriever(source, passages),
+        catalogue_path(entities, config),
+        embed,
+        k,
     )
     metrics, notes = measured(entries), notes_on(entries)
     for entry in entries:
@@ -72,6 +81,16 @@ def load_items(source: Path, transcripts: list[Path]) -> list[Item]:
     if transcripts:
         return items_from_labels(read_jsonl(source, "label file"), read_transcripts(transcripts))
     return read_items(find_items(source))
+
+
+def catalogue_path(entities: Path | None, config: Path | None) -> Path | None:
+    """The entity catalogue: the one given, else that of the settings file, else none."""
+    if entities or config is None:
+        return entities
+    from builder.config import load_settings
+
+    named = load_settings(config).input.entities
+    return config.parent / named if named else None
 
 
 def open_retriever(source: Path, passages: Path | None) -> "Retrieve | None":

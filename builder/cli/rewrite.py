@@ -28,7 +28,9 @@ def rewrite(
     samples: Annotated[
         int, typer.Option(help="Answers of the model to each question, a run file for each", min=1)
     ] = 1,
-    config: Annotated[Path | None, typer.Option(help="Settings file with [model], for openai")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Settings file: its [model] for openai, its entity catalogue")
+    ] = None,
     base_url: Annotated[str, typer.Option(help="Server with the OpenAI chat interface")] = "",
     model: Annotated[str, typer.Option(help="Name of the model")] = "",
     max_cost: Annotated[
@@ -45,7 +47,7 @@ def rewrite(
 
     Example: followups rewrite dist --design window:2 --rewriter resolve --out run.jsonl
     """
-    from builder.cli.compare import load_items, open_retriever
+    from builder.cli.compare import catalogue_path, load_items, open_retriever
     from builder.evaluate.inputs import entity_finder, make_embedder, read_catalogue
     from builder.evaluate.rewrite import run_design, spread
     from builder.io.store import write_jsonl
@@ -54,7 +56,7 @@ def rewrite(
     if samples > 1 and rewriter != "openai":
         raise BuilderError("--samples", f"{rewriter} gives the same rewrite each time", "leave it out", USAGE)
     items = load_items(source, transcripts or [])
-    find = entity_finder(read_catalogue(entities, items))
+    find = entity_finder(read_catalogue(catalogue_path(entities, config), items))
     made = make_design(design, Tools(find, make_embedder(embed)))
     retrieve = open_retriever(source, passages)
     settings = _settings(config, base_url, model, max_cost)
