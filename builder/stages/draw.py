@@ -209,11 +209,11 @@ def _queue(
     made.sort(key=lambda c: (c.follow_up.id not in kept, rank(seed, "queue", c.follow_up.id)))
     length = ceil(seats * max(1.0, settings.reserve))
     seat_chance = min(1.0, seats / len(real)) if real else 0.0
-    for position, chance in enumerate([*real, *_bases_first(made, transcripts)]):
+    for chance in real[length:]:
+        yield Dropped(chance.follow_up.id, "draw", BEYOND)
+    # What was synthesized was made for this set: all of it queues, so that fill can give it the seats kept for it.
+    for position, chance in enumerate([*real[:length], *_bases_first(made, transcripts)]):
         follow_up = chance.follow_up
-        if position >= length:
-            yield Dropped(follow_up.id, "draw", BEYOND)
-            continue
         synthetic = follow_up.origin != "sampled"
         probability = 0.0 if synthetic else round(chance.chance * seat_chance, 6)
         transcript = transcripts[follow_up.conversation_id]

@@ -133,14 +133,14 @@ def test_the_least_confident_fifth_is_held_back_unless_it_has_a_second_label() -
     assert dropped == {"c2#3": HELD_BACK}
 
 
-def test_synthetic_follow_ups_only_fill_what_real_ones_cannot() -> None:
+def test_synthetic_follow_ups_queue_behind_all_real_ones_and_stand_for_no_share() -> None:
     real = [follow_up(f"c{c}", 9, "long_range") for c in range(3)]
-    made = [follow_up(f"syn{c}", 9, "long_range", origin="synthetic") for c in range(9)]
+    made = [follow_up(f"syn{c}", 9, "long_range", origin="synthetic") for c in range(2)]
     candidates, _ = drawn(real + made, quotas(long_range=5), reserve=1.0)
     assert [c.follow_up.origin for c in candidates] == ["sampled"] * 3 + ["synthetic"] * 2
     assert [c.inclusion_probability for c in candidates] == [1.0] * 3 + [0.0] * 2
     candidates, _ = drawn(real + made, quotas(long_range=2), reserve=1.0)
-    assert [c.follow_up.origin for c in candidates] == ["sampled"] * 2
+    assert [c.follow_up.origin for c in candidates] == ["sampled"] * 2 + ["synthetic"] * 2
 
 
 def test_every_base_is_used_once_before_any_is_used_twice() -> None:
