@@ -213,7 +213,9 @@ def _solved(
         bound = lang_reiczigel(
             float(q[g]) * n_effective, n_effective, pooled[g, g], rows[g], (1 - false) * negatives, negatives
         )
-        low[g], high[g] = min(low[g], bound[0], shares[g]), max(high[g], bound[1], shares[g])
+        # Where the equations leave nothing for a stratum, what one could have missed of it still bounds it above.
+        unseen = min(wilson(0, n_effective)[1] / max(float(odds[g, g]) - false, LEAST_GAIN), 1.0)
+        low[g], high[g] = min(low[g], bound[0], shares[g]), max(high[g], bound[1], shares[g], unseen)
     return shares, low, high
 
 
