@@ -1,5 +1,6 @@
 """What tells a required or forbidden word from the others: facts of a word in its conversation, as numbers."""
 
+from builder.text.cues import strip_openers
 from builder.text.entities import COMMON, Mention
 from builder.text.place import STEM, Place
 from builder.text.scene import TurnWords, frequency, units
@@ -98,10 +99,21 @@ def _word_facts(spot: Place, key: str, word: Word, mention: Mention | None) -> t
 
 def required_candidates(spot: Place) -> list[str]:
     """Keys of the words that could be required: those of the follow-up, then those of its antecedent turns."""
-    keys = dict.fromkeys(spot.follow_up.first)
+    own = spot.follow_up
+    opened = len(strip_openers(own.turn.content, spot.scene.lex)[0])
+    # "d'accord, et le samedi ?": the opener is no part of the query, unless nothing else is there.
+    body = [key for key, word in own.first.items() if word.end > opened and not _only_selects(spot, word)]
+    keys = dict.fromkeys(body or own.first)
     for turn in spot.antecedents:
         keys.update(dict.fromkeys(turn.first))
     return list(keys)
+
+
+def _only_selects(spot: Place, word: Word) -> bool:
+    """Whether a word in a script without spaces is a position in a list ("第三档"), which names nothing by itself."""
+    return (
+        word.is_spaceless and len(word.text) < 5 and bool(spot.scene.lex.pattern("ordinals").match(word.text))
+    )
 
 
 def required_features(spot: Place, key: str) -> list[float]:

@@ -9,6 +9,7 @@ from builder.core.taxonomy import LONG_RANGE, d_live
 from builder.core.terms import has_spaceless_script, occurs
 from builder.core.terms import key as key_of
 from builder.text.boosted import load_trees, probabilities
+from builder.text.contrasts import contrast_of
 from builder.text.entities import COMMON, EntityIndex
 from builder.text.phrases import phrase_at, words_of
 from builder.text.place import Place, place
@@ -22,6 +23,8 @@ from builder.text.term_features import (
 
 REQUIRED_FROM = 0.45
 """Probability from which a word is required; the likeliest always is."""
+SET_AGAINST = 0.9
+"""Probability of the words that a follow-up chooses or sets itself against in so many words."""
 MOST_REQUIRED = 4
 LEFT_FROM = 0.35
 """Probability from which a word of a left subject, or a sibling of a required name, is forbidden."""
@@ -74,16 +77,24 @@ def aliases_of(term: str, index: EntityIndex) -> Terms:
 def required_terms(spot: Place) -> Terms:
     """The terms that every correct rewrite must contain, the likeliest first."""
     keys = required_candidates(spot)
-    trees = load_trees("required_terms")
-    scores = dict(
-        zip(keys, probabilities(trees, [required_features(spot, key) for key in keys]), strict=True)
+    rows = [required_features(spot, key) for key in keys]
+    return assemble_required(
+        spot, dict(zip(keys, probabilities(load_trees("required_terms"), rows), strict=True))
     )
-    order = sorted(keys, key=lambda key: (-scores[key], keys.index(key)))
-    return assemble_required(spot, order, scores)
 
 
-def assemble_required(spot: Place, order: Sequence[str], scores: Mapping[str, float]) -> Terms:
-    """Terms made of the chosen words: those from `REQUIRED_FROM`, and the likeliest."""
+def assemble_required(spot: Place, fitted: Mapping[str, float]) -> Terms:
+    """Terms made of the chosen words: those from `REQUIRED_FROM`, and the likeliest.
+
+    What the follow-up sets itself against is never required, what it chooses in so many words is.
+    """
+    contrast = contrast_of(spot)
+    scores = {
+        key: max(score, SET_AGAINST) if key in contrast.chosen else score
+        for key, score in fitted.items()
+        if key not in contrast.stale
+    }
+    order = sorted(scores, key=lambda key: -scores[key])
     chosen = {key for key in order if scores[key] >= REQUIRED_FROM} | set(order[:1])
     terms: list[str] = []
     used: set[str] = set()
@@ -114,16 +125,20 @@ def forbidden_terms(spot: Place, required: Sequence[str]) -> Terms:
     types = required_types(spot, required)
     keys = [key for key in forbidden_candidates(spot) if not needed & set(key.split())]
     rows = [forbidden_features(spot, key, types) for key in keys]
-    scores = dict(zip(keys, probabilities(load_trees("forbidden_terms"), rows), strict=True))
-    order = sorted(keys, key=lambda key: (-scores[key], keys.index(key)))
-    return assemble_forbidden(spot, required, order, scores)
+    return assemble_forbidden(
+        spot, required, dict(zip(keys, probabilities(load_trees("forbidden_terms"), rows), strict=True))
+    )
 
 
-def assemble_forbidden(
-    spot: Place, required: Sequence[str], order: Sequence[str], scores: Mapping[str, float]
-) -> Terms:
-    """Terms made of the likeliest words whose place in the conversation shows that they are stale."""
-    reading = spot.reading
+def assemble_forbidden(spot: Place, required: Sequence[str], fitted: Mapping[str, float]) -> Terms:
+    """Terms made of the likeliest words whose place in the conversation shows that they are stale.
+
+    What the follow-up sets itself against in so many words is.
+    """
+    reading, needed = spot.reading, {word for term in required for word in key_of(term).split()}
+    against = contrast_of(spot).stale - needed
+    scores = {**fitted, **{key: max(fitted.get(key, 0.0), SET_AGAINST) for key in sorted(against)}}
+    order = sorted(scores, key=lambda key: -scores[key])
     distance = d_live(reading.turn, reading.antecedent_turns)
     must_have = (reading.pivot and not distance) or distance >= LONG_RANGE
     types, shapes = required_types(spot, required), {shape_of(w) for t in required for w in t.split()}

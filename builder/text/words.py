@@ -118,6 +118,9 @@ def is_content(word: Word, lexicon: Lexicon) -> bool:
         return word.text.isupper() and len(word.text) == 2 and word.text.isalpha() and not word.opens
     if word.is_spaceless:
         return len(word.text) > 1 and not lexicon.is_all_stop(word.text)
+    if not lexicon.language and word.text.isalpha() and not word.text.isupper():
+        # No list of function words: they are the short ones.
+        return len(small) > 3
     return len(small) > 1 or small.isdigit()
 
 

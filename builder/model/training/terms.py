@@ -210,11 +210,11 @@ def judge(
     for number, each in enumerate(found):
         spot, keys = each.spot, required_candidates(each.spot)
         scores = dict(zip(keys, by_number[0][number], strict=True))
-        terms = assemble_required(spot, sorted(keys, key=lambda k: -scores[k]), scores)
+        terms = assemble_required(spot, scores)
         words = wordings(each.row["required_in_rewrite"], each.row)
         others = [k for k in forbidden_candidates(spot) if not is_part(k, words)]
         weights = dict(zip(others, by_number[1].get(number, []), strict=True))
-        stale = assemble_forbidden(spot, terms, sorted(others, key=lambda k: -weights[k]), weights)
+        stale = assemble_forbidden(spot, terms, weights)
         for name in (each.source, "all"):
             counts[name].update(_counts(each, terms, stale))
     return {name: _figures(counted) for name, counted in counts.items()}
