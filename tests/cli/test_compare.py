@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,6 +8,7 @@ from builder.cli import run
 from builder.core.rows import item_to_row
 from builder.io.store import read_jsonl, write_jsonl
 from tests.evaluate.test_compare import PASSAGES, SET
+from tests.io.model_server import Answer, serving
 
 
 @pytest.fixture
@@ -68,3 +70,36 @@ def test_a_mistake_ends_in_one_sentence(
     assert run(["rewrite", str(items), "--out", str(items.parent / "run.jsonl"), *extra]) == code
     assert message in capsys.readouterr().err
     assert not (items.parent / "run.jsonl").exists()
+
+
+def test_a_model_is_asked_once_per_question_and_its_report_moves_the_scope(
+    items: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(body: dict[str, Any], _times: int) -> Answer:
+        latest = body["messages"][-1]["content"].split("Latest message: ")[-1]
+        shift = "new topic" in latest
+        return Answer(json.dumps({"query": latest.strip(), "topic_shift": shift, "entities": []}))
+
+    monkeypatch.chdir(items.parent)
+    with serving(script) as seen:
+        asked = [
+            "rewrite",
+            str(items),
+            "--design",
+            "segments:flag",
+            "--rewriter",
+            "openai",
+            "--out",
+            "run.jsonl",
+        ]
+        asked += ["--base-url", seen.url, "--model", "small"]
+        assert run(asked) == 0
+        n_calls = len(seen.bodies)
+        assert run(asked) == 0
+        assert len(seen.bodies) == n_calls
+    rows = read_jsonl(items.parent / "run.jsonl")
+    # Five earlier user turns and three follow-ups, two of which are the earlier turns again under the same prefix.
+    assert n_calls == 6
+    assert [row["shown"]["turns"] for row in rows] == [[1, 2], [1, 2, 3, 4, 5, 6], [7, 8, 9, 10]]
+    assert all(row["tokens"]["calls"] == 1 and row["tokens"]["input"] > 0 for row in rows)
+    assert "3 rewrites, 0 missing; 3 calls" in capsys.readouterr().err
