@@ -28,6 +28,7 @@ GivenLabels = Mapping[tuple[str, int], Mapping[str, Any]]
 
 NO_REQUIRED = "no required term"
 REQUIRED_NOWHERE = "a required term is in neither the follow-up nor an antecedent turn"
+NOTHING_SUPPLIED = "no required term comes from an antecedent turn"
 FORBIDDEN_NOWHERE = "a forbidden term is not in the prefix"
 FORBIDDEN_ASKED = "a forbidden term is in the follow-up"
 TERMS_CLASH = "a term is required and forbidden"
@@ -104,6 +105,10 @@ def _fault(follow_up: FollowUp, transcript: Transcript) -> tuple[str, str] | Non
     for term in required:
         if not any(occurs(term, each, aliases.get(term, ())) for each in supplies):
             return REQUIRED_NOWHERE, term
+    is_machine = follow_up.labelled_by != "human"
+    if follow_up.d_live and is_machine and all(occurs(t, text, aliases.get(t, ())) for t in required):
+        # The message itself would pass for its rewrite.
+        return NOTHING_SUPPLIED, ""
     for term in forbidden:
         if not any(occurs(term, each, aliases.get(term, ())) for each in prefix):
             return FORBIDDEN_NOWHERE, term

@@ -96,6 +96,11 @@ def assemble_required(spot: Place, fitted: Mapping[str, float]) -> Terms:
     }
     order = sorted(scores, key=lambda key: -scores[key])
     chosen = {key for key in order if scores[key] >= REQUIRED_FROM} | set(order[:1])
+    supplied = [key for key in order if key not in spot.follow_up.counts]
+    if not chosen & set(supplied):
+        # A message that needs history lacks something: without it the message itself would pass for a rewrite.
+        chosen |= set(supplied[:1])
+        order = [*supplied[:1], *(key for key in order if key not in supplied[:1])]
     terms: list[str] = []
     used: set[str] = set()
     for key in order:

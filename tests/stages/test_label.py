@@ -21,6 +21,7 @@ from builder.stages.label import (
     NO_FORBIDDEN,
     NO_REQUIRED,
     NOT_AN_ITEM,
+    NOTHING_SUPPLIED,
     REQUIRED_NOWHERE,
     TERMS_CLASH,
     GivenLabels,
@@ -97,6 +98,7 @@ def test_the_id_depends_on_conversation_turn_and_synthesis_only() -> None:
     [
         ({"required_in_rewrite": ()}, NO_REQUIRED),
         ({"required_in_rewrite": ("Virginia",)}, REQUIRED_NOWHERE),
+        ({"required_in_rewrite": ("uptime",)}, NOTHING_SUPPLIED),
         ({"forbidden_in_rewrite": ("Oregon",)}, FORBIDDEN_NOWHERE),
         (
             {"forbidden_in_rewrite": ("keys", "sites"), "required_in_rewrite": ("Dublin", "keys")},

@@ -90,6 +90,11 @@ def check_laws(transcript: Transcript, given_reading: Reading, threads: dict[int
     prefix = [turn.content for turn in turns[: given_reading.turn - 1]]
     for term in labels.required:
         assert any(occurs(term, text) for text in supplies), term
+    if given_reading.antecedent_turns and labels.required:
+        sources = [lay_out(transcript, index).at(n) for n in given_reading.antecedent_turns]
+        keys = lay_out(transcript, index).at(given_reading.turn).counts
+        if any(key not in keys for source in sources for key in source.counts):
+            assert not all(occurs(term, asked) for term in labels.required)
     for term in labels.forbidden:
         wordings = (term, *aliases.get(term, ()))
         assert any(occurs(term, text) for text in prefix), term
