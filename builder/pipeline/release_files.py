@@ -246,6 +246,7 @@ def _manifest(
         "counts": dict(contents.facts),
         "dropped": contents.dropped,
         "size": len(items),
+        "splits": list(_splits(items, settings.release.dev_share, settings.set.seed)),
         "short": contents.short,
         "labelled_by": dict(sorted(Counter(item.labelled_by for item in items).items())),
         "label_error": _label_error(sources, contents),
