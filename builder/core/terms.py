@@ -45,6 +45,16 @@ Folded = tuple[str, tuple[tuple[int, int], ...]]
 """A text as it is compared, and for each of its characters the (start, end) it had in the text as written."""
 
 
+_PLACES = tuple((at, at + 1) for at in range(4096))
+
+
+def _own_places(length: int) -> tuple[tuple[int, int], ...]:
+    """(0, 1), (1, 2), ...: the places of characters that stand for themselves; shared, since texts are many."""
+    if length <= len(_PLACES):
+        return _PLACES[:length]
+    return _PLACES + tuple((at, at + 1) for at in range(len(_PLACES), length))
+
+
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """(start, end) of each character with the combining marks that follow it."""
     start = 0
@@ -59,10 +69,7 @@ def _folded(text: str) -> Folded:
     """`text` in compatibility form with plain apostrophes and ungrouped digits."""
     if unicodedata.is_normalized("NFKC", text):
         # Nearly every text: each character stands for itself.
-        folded, places = (
-            text.translate(_APOSTROPHES),
-            tuple(zip(range(len(text)), range(1, len(text) + 1), strict=True)),
-        )
+        folded, places = text.translate(_APOSTROPHES), _own_places(len(text))
     else:
         folded, places = _unzip(
             (char, place)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_ROOM = 4_000_000
+_ROOM = 1_000_000
 """Counts held at a time: draws are made in chunks so that memory does not grow with the set."""
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from builder.core.intervals import wilson
 from builder.core.power import detectable_drop
@@ -10,6 +11,9 @@ from builder.core.taxonomy import ITEM_STRATA
 from builder.scoring.metrics import METRICS, PLACE
 from builder.scoring.outcomes import Outcome
 from builder.scoring.resampling import Resampled, resample
+
+if TYPE_CHECKING:
+    from builder.scoring.resampling import Array
 
 ALL = "all"
 """The group of all items, weighted as production weights them."""
@@ -76,16 +80,24 @@ def tabulate(outcomes: Sequence[Outcome], seed: int = 0, draws: int = DRAWS) -> 
     The weighted mean estimates production: each item stands for `weight` times as many follow-ups as its seat.
     Source: Hájek, comment in Foundations of Statistical Inference, 1971. Facets get no bootstrap.
     """
+    import numpy as np
+
     listed = sorted(outcomes, key=lambda outcome: outcome.id)
     by_group = group_members(listed)
     facets = _facet_members(listed)
     drawn = resample(listed, by_group, seed, draws)
-    cells = [
-        cell
-        for group, members in (*by_group.items(), *facets.items())
-        for metric in METRICS
-        if (cell := _cell(group, metric.name, [listed[place] for place in members], drawn))
-    ]
+    weights = np.array([outcome.weight for outcome in listed])
+    columns = np.array(
+        [[np.nan if value is None else value for value in outcome.values] for outcome in listed], dtype=float
+    ).reshape(len(listed), len(METRICS))
+    cells = []
+    for group, members in (*by_group.items(), *facets.items()):
+        rows = np.asarray(members, dtype=np.int64)
+        for metric in METRICS:
+            values = columns[rows, PLACE[metric.name]]
+            shown = ~np.isnan(values)
+            if shown.any():
+                cells.append(_cell(group, metric.name, weights[rows][shown], values[shown], drawn))
     total = sum(outcome.weight for outcome in listed) or 1.0
     seats = tuple((group, len(members)) for group, members in (*by_group.items(), *facets.items()))
     share = tuple(
@@ -150,17 +162,11 @@ def _detectable(n: int) -> float:
     return detectable_drop(n)
 
 
-def _cell(group: str, metric: str, members: Iterable[Outcome], drawn: Resampled) -> Cell | None:
-    place = PLACE[metric]
-    pairs = [(outcome.weight, value) for outcome in members if (value := outcome.values[place]) is not None]
-    if not pairs:
-        return None
-    total = sum(weight for weight, _ in pairs)
-    plain = sum(value for _, value in pairs) / len(pairs)
-    mean = sum(weight * value for weight, value in pairs) / total if total else plain
-    size = effective_size(weight for weight, _ in pairs) or float(len(pairs))
+def _cell(group: str, metric: str, weights: "Array", values: "Array", drawn: Resampled) -> Cell:
+    n, plain = int(values.size), float(values.mean())
+    total, squares = float(weights.sum()), float((weights * weights).sum())
+    mean = float((weights * values).sum()) / total if total else plain
+    size = total * total / squares if squares else float(n)
     low, high = wilson(mean * size, size)
     cluster_low, cluster_high = drawn.interval(group, metric)
-    return Cell(
-        group, metric, len(pairs), mean, plain, low, high, cluster_low, cluster_high, _detectable(len(pairs))
-    )
+    return Cell(group, metric, n, mean, plain, low, high, cluster_low, cluster_high, _detectable(n))
