@@ -2,9 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from builder.core.records import FollowUp
 
 
 def classify(
@@ -43,3 +48,17 @@ def classify(
         f"{out}: {len(follow_ups)} follow-ups of {len(log.transcripts)} conversations, by {settings.method}"
     )
     return log.code
+
+
+def _warn_of_languages(follow_ups: "Sequence[FollowUp]") -> None:
+    """Say on stderr which follow-ups were read without cue words, for want of a lexicon of their language."""
+    from collections import Counter
+
+    from builder.text.lexicon import LANGUAGES
+
+    bare = Counter(
+        f.language or "unknown" for f in follow_ups if f.language.partition("-")[0] not in LANGUAGES
+    )
+    if bare:
+        listed = ", ".join(f"{language} {count}" for language, count in sorted(bare.items()))
+        print(f"no lexicon: {listed}; read by language-independent features only", file=sys.stderr)

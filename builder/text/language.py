@@ -7,6 +7,12 @@ from functools import lru_cache
 from builder.core.records import Transcript
 from builder.text.lexicon import LANGUAGES
 
+OTHERS: tuple[str, ...] = (
+    *("it", "nl", "pl", "ru", "uk", "tr", "sv", "da", "no", "fi", "cs", "el", "ar", "he", "hi", "vi", "th"),
+)
+"""Languages that are told apart without having a lexicon; a text must be longer than `_SHORT` to be called one."""
+
+_SHORT = 60
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
@@ -28,7 +34,7 @@ def language_of(transcript: Transcript, languages: Sequence[str] = LANGUAGES) ->
 
 @lru_cache(maxsize=4096)
 def detect(text: str, languages: tuple[str, ...] = LANGUAGES) -> str:
-    """The language of `text` among `languages`; "" when it holds no letters."""
+    """The language of `text` among `languages` (and `OTHERS` when it is long enough); "" when it holds no letters."""
     letters = sum(c.isalpha() for c in text)
     if not letters:
         return ""
@@ -37,8 +43,8 @@ def detect(text: str, languages: tuple[str, ...] = LANGUAGES) -> str:
         return "ja" if kana * 10 > han + kana else "zh"
     if len(_HANGUL.findall(text)) * 3 > letters:
         return "ko"
-    plain = " ".join(_NOISE.sub(" ", text).split())
-    return _classifier(languages)(plain[:2000] or text[:2000])
+    plain = " ".join(_NOISE.sub(" ", text).split())[:2000] or text[:2000]
+    return _classifier(languages if len(plain) <= _SHORT else (*languages, *OTHERS))(plain)
 
 
 @lru_cache(maxsize=8)

@@ -33,3 +33,11 @@ def test_a_language_that_the_log_names_wins() -> None:
 
 def test_a_conversation_without_letters_has_no_language() -> None:
     assert language_of(conversation("429?", "503?")) == ""
+
+
+def test_a_language_without_a_lexicon_is_named_all_the_same() -> None:
+    turns = (
+        "Hoe zet ik een wachtrij op in Freelo?",
+        "kan ik die ook tijdelijk sluiten? en wie mag dat doen?",
+    )
+    assert language_of(conversation(*turns)) == "nl"
