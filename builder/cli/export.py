@@ -1,0 +1,43 @@
+"""`followups export RELEASE --to TOOL --out DIR`: a release in the form of another evaluation tool."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from builder.core.errors import INVALID_DATA, BuilderError, unknown_name
+from builder.core.records import Passage
+
+
+def export(
+    release: Annotated[
+        Path, typer.Argument(help="A release, a folder of releases, or a JSONL file of items")
+    ],
+    to: Annotated[
+        str, typer.Option(help="inspect, promptfoo, deepeval, ragas, langfuse, langsmith, beir or trec")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the files")],
+) -> None:
+    """Write a release in the form of another evaluation tool.
+
+    Example: followups export dist --to promptfoo --out promptfoo
+    """
+    from builder.core.rows import item_from_row
+    from builder.io.store import read_jsonl, write_bytes
+    from builder.pipeline.sources import find_items
+    from builder.stages.export import EXPORTS
+
+    if to not in EXPORTS:
+        raise unknown_name("--to", "tool", to, EXPORTS)
+    path = find_items(release)
+    items = [item_from_row(row) for row in read_jsonl(path, "item file")]
+    if not items:
+        raise BuilderError(str(path), "no items (0 lines)", "build a release first", INVALID_DATA)
+    corpus = path.parent / "corpus.jsonl"
+    rows = read_jsonl(corpus, "corpus") if corpus.is_file() else []
+    passages = {row["_id"]: Passage(row["_id"], row["title"], row["text"]) for row in rows}
+    for name, data in EXPORTS[to](items, passages).items():
+        write_bytes(out / name, data)
+        print(out / name)
+    print(f"{len(items)} items for {to}", file=sys.stderr)
