@@ -53,8 +53,11 @@ def _follow_ups(
 ) -> Iterator[FollowUp]:
     rows = {r.turn: given[transcript.id, r.turn] for r in readings if (transcript.id, r.turn) in given}
     settled: list[Reading] = []
+    first = next((turn.number for turn in transcript.turns if turn.role == "user"), 1)
     for reading in readings:
-        trusted = _from_row(reading, rows[reading.turn], settled) if reading.turn in rows else reading
+        trusted = reading
+        if reading.turn in rows:
+            trusted = _from_row(reading, rows[reading.turn], settled, first)
         settled.append(repair(trusted, transcript))
     threads = threads_of(transcript, settled)
     scene = lay_out(transcript, index)
@@ -107,7 +110,7 @@ def _assemble(
     )
 
 
-def _from_row(reading: Reading, row: Mapping[str, Any], earlier: Sequence[Reading]) -> Reading:
+def _from_row(reading: Reading, row: Mapping[str, Any], earlier: Sequence[Reading], first: int) -> Reading:
     """The reading that a trusted row stands for; its thread is that of the latest follow-up with its subject."""
     form = str(row["form"])
     antecedents = tuple(sorted(int(turn) for turn in row["antecedent_turns"]))
@@ -122,28 +125,24 @@ def _from_row(reading: Reading, row: Mapping[str, Any], earlier: Sequence[Readin
         antecedent_turns=antecedents,
         confidence=1.0,
         subject=subject,
-        thread=_thread_of_row(reading, pivot, bool(row["returns"]), subject, antecedents, earlier),
+        thread=_thread_of_row(reading.turn, row, antecedents, earlier, first),
     )
 
 
 def _thread_of_row(
-    reading: Reading,
-    pivot: bool,
-    returns: bool,
-    subject: str,
-    antecedents: Sequence[int],
-    earlier: Sequence[Reading],
+    turn: int, row: Mapping[str, Any], antecedents: Sequence[int], earlier: Sequence[Reading], first: int
 ) -> int:
+    """The thread of a trusted row: by its subject, else by pivot and antecedent; `first` is the first user turn."""
+    subject = str(row.get("subject") or "")
     same = [r.thread for r in earlier if subject and r.subject == subject]
     if same:
         return same[-1]
-    current = earlier[-1].thread if earlier else 1
-    if not pivot:
-        return current
-    if not returns:
-        return reading.turn
+    if not row["pivot"]:
+        return earlier[-1].thread if earlier else first
+    if not row["returns"]:
+        return turn
     asked = [r.thread for r in earlier if antecedents and r.turn <= antecedents[0]]
-    return asked[-1] if asked else (1 if earlier else reading.turn)
+    return asked[-1] if asked else first
 
 
 def repair(reading: Reading, transcript: Transcript) -> Reading:

@@ -99,3 +99,17 @@ def test_the_long_range_distance_is_a_setting() -> None:
         for settings in (ClassifySettings(long_range=3), ClassifySettings(long_range=4))
     ]
     assert strata == [["long_range"], ["pronoun"]]
+
+
+def test_trusted_threads_begin_at_the_first_user_turn() -> None:
+    messages = [{"role": "assistant", "content": "Hello! What can I do for you?"}]
+    for asked in ("what is the SLA in Dublin?", "and the RPO?", "and the RTO?"):
+        messages += [
+            {"role": "user", "content": asked},
+            {"role": "assistant", "content": "It is documented."},
+        ]
+    talk = transcript_from_row({"conversation_id": "c", "messages": messages})
+    row = {"form": "ellipsis", "pivot": False, "returns": False, "reference_type": "ellipsis"}
+    given = {("c", turn): {**row, "antecedent_turns": [2]} for turn in (4, 6)}
+    found = classify_follow_ups([talk], rules_reader(Catalogue()), Catalogue(), ClassifySettings(), given)
+    assert [f.intervening_turns for f in found] == [0, 0]
