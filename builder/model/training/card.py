@@ -92,6 +92,9 @@ def to_markdown(card: Mapping[str, Any]) -> str:
         )
     lines += ["", *_confusion(card["confusion"]["pooled"]), "", *_calibration(card["calibration"])]
     lines += ["", "## Limits", "", *(f"- {limit}" for limit in card["limits"])]
+    for name, row in card.get("left_out_public", {}).items():
+        lines.append(f"- {name}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
+    lines += [f"- {note}" for note in card.get("notes", ())]
     if card.get("tried"):
         lines += ["", "## Tried", "", *(f"- {line}" for line in card["tried"])]
     lines += ["", "## Making", "", f"Base: SHA-256 {card['base']}.", ""]
