@@ -10,9 +10,10 @@ from tqdm import tqdm
 
 from builder.core.errors import unknown_name
 from builder.core.hashing import digest
-from builder.core.records import Catalogue, Reading, Transcript
+from builder.core.records import Catalogue, FollowUp, Reading, Transcript
 from builder.core.settings import ClassifySettings
 from builder.io.cache import keep, load_cache
+from builder.pipeline.sources import Sources
 
 if TYPE_CHECKING:
     from builder.model.encoder import Encoder
@@ -92,6 +93,28 @@ def trust_labels(read: Reader, labels: Mapping[tuple[str, int], object]) -> Read
         return [found.get(t.id) or tuple(_blank(turn) for turn in _read_turns(t)) for t in transcripts]
 
     return read_the_rest
+
+
+def log_catalogue(sources: Sources, transcripts: Sequence[Transcript]) -> Catalogue:
+    """The operator's catalogue with the names that the log itself gives."""
+    from builder.text.entities import mine_entities
+
+    return mine_entities(transcripts, sources.catalogue, sources.passages.values())
+
+
+def read_follow_ups(
+    sources: Sources,
+    transcripts: Sequence[Transcript],
+    catalogue: Catalogue,
+    labels: Mapping[tuple[str, int], Mapping[str, Any]] | None = None,
+) -> list[FollowUp]:
+    """Follow-ups of `transcripts` as the classifier in use reads them; labels by people stand unless others are given."""
+    from builder.stages.classify import classify_follow_ups
+
+    settings = sources.settings.classify
+    reader = make_reader(settings, catalogue, sources.work / "readings", sources.workers, sources.progress)
+    known = sources.labels if labels is None else labels
+    return list(classify_follow_ups(transcripts, trust_labels(reader, known), catalogue, settings, known))
 
 
 def _read_turns(transcript: Transcript) -> tuple[int, ...]:

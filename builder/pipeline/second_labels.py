@@ -18,6 +18,7 @@ from builder.io.llm import make_complete
 from builder.io.resources import PACKAGE
 from builder.io.store import read_bytes, read_json
 from builder.pipeline.artefacts import Pointer
+from builder.pipeline.readers import log_catalogue, read_follow_ups
 from builder.pipeline.sources import Sources
 from builder.stages.adjudicate import (
     adjudicate_follow_ups,
@@ -140,8 +141,6 @@ def reviewed_follow_ups(
     sources: Sources, transcripts: Sequence[Transcript], follow_ups: Sequence[FollowUp]
 ) -> list[FollowUp]:
     """Follow-ups that people decided about in review, with the labels they gave."""
-    from builder.pipeline.steps import log_catalogue, read_follow_ups
-
     standing = standing_decisions(sources.reviews)
     rows: dict[tuple[str, int], Row] = {}
     for follow_up in follow_ups:

@@ -11,7 +11,7 @@ from builder.core.mix import Confusion, Mix, Quotas, confusion_from_card
 from builder.core.records import Catalogue, Dropped, FollowUp, Transcript
 from builder.core.rows import transcript_to_row
 from builder.pipeline.artefacts import Pointer
-from builder.pipeline.readers import make_reader, trust_labels
+from builder.pipeline.readers import log_catalogue, read_follow_ups
 from builder.pipeline.sources import Sources
 
 Made = dict[str, list[Any]]
@@ -70,13 +70,6 @@ def _label_terms(row: Mapping[str, Any]) -> list[str]:
     return [*listed, *(wording for wordings in aliases.values() for wording in wordings)]
 
 
-def log_catalogue(sources: Sources, transcripts: Sequence[Transcript]) -> Catalogue:
-    """The operator's catalogue with the names that the log itself gives."""
-    from builder.text.entities import mine_entities
-
-    return mine_entities(transcripts, sources.catalogue, sources.passages.values())
-
-
 def classify(sources: Sources, given: Given) -> Made:
     """Labels for every follow-up."""
     catalogue = log_catalogue(sources, given["transcripts"])
@@ -89,21 +82,6 @@ def classify(sources: Sources, given: Given) -> Made:
         "unseen_turns": sum(len(f.unseen_turns) for f in follow_ups),
     }
     return {"follow_ups": follow_ups, "catalogue": list(catalogue.entities), "classify_facts": [facts]}
-
-
-def read_follow_ups(
-    sources: Sources,
-    transcripts: Sequence[Transcript],
-    catalogue: Catalogue,
-    labels: Mapping[tuple[str, int], Mapping[str, Any]] | None = None,
-) -> list[FollowUp]:
-    """Follow-ups of `transcripts` as the classifier in use reads them; labels by people stand unless others are given."""
-    from builder.stages.classify import classify_follow_ups
-
-    settings = sources.settings.classify
-    reader = make_reader(settings, catalogue, sources.work / "readings", sources.workers, sources.progress)
-    known = sources.labels if labels is None else labels
-    return list(classify_follow_ups(transcripts, trust_labels(reader, known), catalogue, settings, known))
 
 
 def adjudicate(sources: Sources, given: Given) -> Made:

@@ -12,6 +12,7 @@ from builder.core.rows import Row, aliases_to_row
 from builder.core.terms import key, occurs
 from builder.io.resources import PACKAGE
 from builder.io.store import read_json
+from builder.pipeline.readers import read_follow_ups
 from builder.pipeline.sources import Sources
 from builder.stages.draw import draw_candidates
 from builder.stages.synthesize import confirm_distance, synthesize_long_range
@@ -163,8 +164,6 @@ def _confirm(
     It is read first without knowing how it was made. What survives carries the labels of its base: the antecedents
     where they stand now, the same required terms, the donors' entities among the forbidden ones.
     """
-    from builder.pipeline.steps import read_follow_ups
-
     read = {(f.conversation_id, f.turn): f for f in read_follow_ups(sources, made, catalogue, labels={})}
     for transcript in made:
         found = read[transcript.id, len(transcript.turns) - 1]
