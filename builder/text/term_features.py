@@ -105,7 +105,7 @@ def required_candidates(spot: Place) -> list[str]:
     body = [key for key, word in own.first.items() if word.end > opened and not _only_selects(spot, word)]
     keys = dict.fromkeys(body or own.first)
     for turn in spot.antecedents:
-        keys.update(dict.fromkeys(turn.first))
+        keys.update(dict.fromkeys(key for key, word in turn.first.items() if not _only_selects(spot, word)))
     return list(keys)
 
 

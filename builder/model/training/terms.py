@@ -92,7 +92,8 @@ def readings_of(rows: Sequence[Row]) -> list[tuple[Row, Reading]]:
         if subject in opened:
             current = opened[subject]
         elif row["pivot"]:
-            current = (antecedents[0] if antecedents and not subject else 1) if row["returns"] else turn
+            asked = [reading.thread for _, reading in found if antecedents and reading.turn <= antecedents[0]]
+            current = (asked[-1] if asked else 1) if row["returns"] else turn
         if subject:
             opened.setdefault(subject, current)
         stratum = row["reference_type"]
