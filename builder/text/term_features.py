@@ -105,7 +105,8 @@ def required_candidates(spot: Place) -> list[str]:
     body = [key for key, word in own.first.items() if word.end > opened and not _only_selects(spot, word)]
     keys = dict.fromkeys(body or own.first)
     for turn in spot.antecedents:
-        keys.update(dict.fromkeys(key for key, word in turn.first.items() if not _only_selects(spot, word)))
+        named = [key for key, word in turn.first.items() if not _only_selects(spot, word)]
+        keys.update(dict.fromkeys(named or turn.first))
     return list(keys)
 
 
