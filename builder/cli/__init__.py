@@ -10,6 +10,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "build": ("builder.cli.build:build", "The river: transcripts to a validated, versioned release"),
     "classify": ("builder.cli.classify:classify", "Labels of every follow-up of a log"),
     "evaluate": ("builder.cli.evaluate:evaluate", "Score a classifier's labels against known ones"),
+    "train": ("builder.cli.train:train", "Fine-tune the reader on your labels; writes a model folder"),
     "mix": ("builder.cli.mix:mix", "Measured shares of the strata with intervals"),
     "adjudicate": ("builder.cli.adjudicate:adjudicate", "Second labels for follow-ups by a language model"),
     "prompt": ("builder.cli.adjudicate:prompt", "Print what would be sent to the model for one follow-up"),
