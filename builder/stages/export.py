@@ -45,7 +45,7 @@ def _gold_texts(item: Item, passages: Passages) -> list[str]:
     return [passages[name].text for name in item.gold if name in passages]
 
 
-def inspect_ai(items: Sequence[Item], passages: Passages) -> Files:
+def inspect_ai(items: Sequence[Item], _: Passages) -> Files:
     """Samples for Inspect's `json_dataset`: chat messages in, the reference rewrite as target, checks as metadata."""
     rows = (
         {
@@ -59,7 +59,7 @@ def inspect_ai(items: Sequence[Item], passages: Passages) -> Files:
     return {"samples.jsonl": _jsonl(rows)}
 
 
-def promptfoo(items: Sequence[Item], passages: Passages) -> Files:
+def promptfoo(items: Sequence[Item], _: Passages) -> Files:
     """Tests for promptfoo with one regular expression per term; a plain `not-contains` would fire "SLA" inside "slate"."""
     tests = []
     for item in items:
@@ -118,7 +118,7 @@ def deepeval(items: Sequence[Item], passages: Passages) -> Files:
     return {"goldens.json": _json(rows)}
 
 
-def ragas(items: Sequence[Item], passages: Passages) -> Files:
+def ragas(items: Sequence[Item], _: Passages) -> Files:
     """Multi-turn samples for Ragas' `EvaluationDataset.from_jsonl`."""
     kinds = {"user": "human", "assistant": "ai"}
     rows = (
@@ -136,7 +136,7 @@ def ragas(items: Sequence[Item], passages: Passages) -> Files:
     return {"samples.jsonl": _jsonl(rows)}
 
 
-def langfuse(items: Sequence[Item], passages: Passages) -> Files:
+def langfuse(items: Sequence[Item], _: Passages) -> Files:
     """Dataset items as Langfuse's API takes them, one JSON list."""
     rows = [
         {
@@ -150,7 +150,7 @@ def langfuse(items: Sequence[Item], passages: Passages) -> Files:
     return {"dataset_items.json": _json(rows)}
 
 
-def langsmith(items: Sequence[Item], passages: Passages) -> Files:
+def langsmith(items: Sequence[Item], _: Passages) -> Files:
     """Examples for LangSmith's `create_examples`; an id is a UUID made of the item's own."""
     rows = [
         {
@@ -184,7 +184,7 @@ def beir(items: Sequence[Item], passages: Passages) -> Files:
     }
 
 
-def trec(items: Sequence[Item], passages: Passages) -> Files:
+def trec(items: Sequence[Item], _: Passages) -> Files:
     """TREC relevance judgements (`qid 0 docid grade`) and topics; white space in ids becomes an underscore."""
 
     def plain(name: str) -> str:
