@@ -105,21 +105,22 @@ def needs_none(item: Item) -> bool:
 
 def _brought_in(item: Item, words: Collection[str], content_keys: ContentKeys) -> Terms:
     """Content words of the rewrite that stand in the prefix and in no wording of the query itself."""
-    allowed = set(content_keys(item.follow_up, item.language))
-    allowed.update(content_keys(item.reference_rewrite or "", item.language))
+    wordings = [item.reference_rewrite or "", item.follow_up]
     for term in item.required_in_rewrite:
-        for wording in (term, *dict(item.aliases).get(term, ())):
-            allowed.update(content_keys(wording, item.language))
-    added = [word for word in words if word not in allowed]
-    if not added:
-        return ()
+        wordings += [term, *dict(item.aliases).get(term, ())]
+    added = set(words)
+    for wording in wordings:
+        if not added:
+            return ()
+        added.difference_update(content_keys(wording, item.language))
     history = {key for turn in item.prefix for key in content_keys(turn.content, item.language)}
-    return tuple(sorted(word for word in added if word in history))
+    return tuple(sorted(added & history))
 
 
 def _is_over_expanded(item: Item, words: Collection[str], content_keys: ContentKeys) -> bool:
-    needed = max(
-        len(content_keys(item.follow_up, item.language)),
-        len(content_keys(item.reference_rewrite or "", item.language)),
-    )
-    return len(words) >= max(OVER_EXPANSION * needed, needed + OVER_EXPANSION_WORDS)
+    # The reference alone rules most rewrites out; the follow-up is read only where it does not.
+    for text in (item.reference_rewrite or "", item.follow_up):
+        needed = len(content_keys(text, item.language))
+        if len(words) < max(OVER_EXPANSION * needed, needed + OVER_EXPANSION_WORDS):
+            return False
+    return True

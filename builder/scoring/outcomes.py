@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from builder.core.errors import INVALID_DATA, BuilderError
 from builder.core.records import Item, Terms
@@ -114,16 +115,27 @@ def judge_item(
 
 def facets_of(item: Item) -> tuple[tuple[str, str], ...]:
     """The item's facets: form, windows that are right, number of antecedents, origin, language, and each flag."""
-    n_antecedents = len(item.antecedent_turns)
-    between = item.intervening_turns
+    flags = tuple("yes" if getattr(item, flag) else "no" for flag in _FLAGS)
+    windows = right_windows(item.d_live, item.d_stale).verdict
+    n_antecedents = min(len(item.antecedent_turns), 2)
+    return _facets(
+        item.form, windows, n_antecedents, min(item.intervening_turns, 4), item.origin, item.language, flags
+    )
+
+
+@lru_cache(maxsize=4096)
+def _facets(
+    form: str, windows: str, antecedents: int, between: int, origin: str, language: str, flags: Terms
+) -> tuple[tuple[str, str], ...]:
+    """One tuple for all items that are alike, so that a large set has few."""
     return (
-        ("form", item.form),
-        ("right windows", right_windows(item.d_live, item.d_stale).verdict),
-        ("antecedents", "2+" if n_antecedents > 1 else str(n_antecedents)),
+        ("form", form),
+        ("right windows", windows),
+        ("antecedents", "2+" if antecedents > 1 else str(antecedents)),
         ("intervening turns", "0" if not between else "1-3" if between < 4 else "4+"),
-        ("origin", item.origin),
-        ("language", item.language or "unknown"),
-        *((flag.replace("_", " "), "yes" if getattr(item, flag) else "no") for flag in _FLAGS),
+        ("origin", origin),
+        ("language", language or "unknown"),
+        *((name.replace("_", " "), flag) for name, flag in zip(_FLAGS, flags, strict=True)),
     )
 
 

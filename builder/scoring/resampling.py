@@ -72,10 +72,10 @@ def resample(
     values = np.array(
         [[np.nan if value is None else value for value in outcome.values] for outcome in listed], dtype=float
     ).reshape(len(listed), len(METRIC_NAMES))
-    columns, sums = _per_cluster(groups, values, weight, cluster, len(names))
+    columns, below, sums = _per_cluster(groups, values, weight, cluster, len(names))
     drawn = _drawn(np.random.default_rng(rank(seed, "resample")), sums, draws)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = drawn[:, : len(columns)] / drawn[:, len(columns) :]
+        means = drawn[:, : len(columns)] / drawn[:, below]
     return Resampled({column: means[:, at] for at, column in enumerate(columns)})
 
 
@@ -85,8 +85,11 @@ def _per_cluster(
     weight: "Array",
     cluster: "NDArray[np.int64]",
     n: int,
-) -> tuple[list[tuple[str, str]], "Array"]:
-    """The (group, metric) pairs with a value, and per conversation their sums of w y, then their sums of w."""
+) -> tuple[list[tuple[str, str]], list[int], "Array"]:
+    """The (group, metric) pairs with a value; where each finds its sum of w; the sums per conversation.
+
+    The sums of w y come first, one per pair; sums of w follow, one for all metrics that the same items show.
+    """
     import numpy as np
 
     shown = {
@@ -96,13 +99,15 @@ def _per_cluster(
         for at, metric in enumerate(METRIC_NAMES)
     }
     columns = [column for column, rows in shown.items() if rows.size]
-    sums = np.zeros((n, 2 * len(columns)))
+    alike: dict[bytes, int] = {}
+    below = [len(columns) + alike.setdefault(shown[column].tobytes(), len(alike)) for column in columns]
+    sums = np.zeros((n, len(columns) + len(alike)))
     for at, column in enumerate(columns):
         rows = shown[column]
         value = values[rows, METRIC_NAMES.index(column[1])]
         sums[:, at] = np.bincount(cluster[rows], weight[rows] * value, minlength=n)
-        sums[:, len(columns) + at] = np.bincount(cluster[rows], weight[rows], minlength=n)
-    return columns, sums
+        sums[:, below[at]] = np.bincount(cluster[rows], weight[rows], minlength=n)
+    return columns, below, sums
 
 
 def _drawn(generator: "np.random.Generator", per_cluster: "Array", draws: int) -> "Array":

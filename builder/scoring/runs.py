@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Any
 
 from builder.core.errors import INVALID_DATA, BuilderError, Problem
@@ -228,7 +229,7 @@ def _row(row: dict[str, Any]) -> RunRow:
     rewrite = row["rewrite"]
     return RunRow(
         rewrite if rewrite is None or rewrite.strip() else None,
-        None if retrieved is None else tuple(retrieved),
+        None if retrieved is None else tuple(map(intern, retrieved)),
         text,
         turns,
         sum(counts.get(side, 0) for side in ("input", "output")) if counts else tokens,
