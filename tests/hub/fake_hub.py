@@ -45,7 +45,6 @@ class Repo:
     commits: dict[str, Commit] = field(default_factory=dict)
     heads: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
-    requests: list[str] = field(default_factory=list)
 
     def commit(self, parent: str, tree: Tree, title: str) -> str:
         """Add a commit and return its id; no branch moves."""
@@ -190,7 +189,8 @@ class FakeHub:
         address = f"{request.base_url}datasets/{name}"
         if name in self.repos:
             return JSONResponse({"error": "You already created this repo", "url": address}, 409)
-        repo = self.repos[name] = Repo(name, bool(body.get("private")))
+        private = bool(body.get("private")) or body.get("visibility") == "private"
+        repo = self.repos[name] = Repo(name, private)
         attributes = {".gitattributes": (False, b"*.parquet filter=lfs diff=lfs merge=lfs -text\n")}
         repo.heads["main"] = repo.commit("", attributes, "initial commit")
         return JSONResponse({"url": address, "name": name})

@@ -18,7 +18,7 @@ from builder.model.pieces import Vocabulary
 from builder.model.rendering import Rendering, render
 from builder.model.surface import Surface, read_surfaces
 from builder.model.training.augment import augment
-from builder.model.training.base import Base, new_reader, rounded
+from builder.model.training.backbone import Base, new_reader, rounded
 from builder.model.training.batches import Row, target_row
 from builder.model.training.combine import Scored, calibrate, fit_decisions
 from builder.model.training.examples import Example

@@ -8,7 +8,7 @@ from typing import Any
 from builder.core.hashing import digest
 from builder.model.encoder import SHIPPED
 from builder.model.pieces import load_vocabulary
-from builder.model.training.base import MINILM, Base, find_base
+from builder.model.training.backbone import MINILM, Base, find_base
 from builder.model.training.card import make_card, to_markdown
 from builder.model.training.fit import Recipe
 from builder.model.training.partial import read_public
