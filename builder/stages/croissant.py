@@ -12,7 +12,8 @@ CONTEXT: dict[str, Any] = {
     "format": "cr:format", "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath",
     "key": "cr:key", "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path", "rai": "http://mlcommons.org/croissant/RAI/",
     "recordSet": "cr:recordSet", "references": "cr:references", "regex": "cr:regex", "repeated": "cr:repeated",
-    "replace": "cr:replace", "sc": "https://schema.org/", "separator": "cr:separator", "source": "cr:source",
+    "equivalentProperty": "cr:equivalentProperty", "examples": {"@id": "cr:examples", "@type": "@json"},
+    "samplingRate": "cr:samplingRate", "replace": "cr:replace", "sc": "https://schema.org/", "separator": "cr:separator", "source": "cr:source",
     "subField": "cr:subField", "transform": "cr:transform",
 }  # fmt: skip
 """The context of Croissant 1.0. Its addresses are names of vocabularies; nothing is fetched from them."""
@@ -56,6 +57,7 @@ def describe_set(
         "@type": "sc:Dataset",
         "name": name,
         "description": description,
+        "citeAs": f"{name} v{version}",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         **{key: value for key, value in facts.items() if value},
         "version": version,
