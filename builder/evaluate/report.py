@@ -16,14 +16,20 @@ _TEMPLATES = PACKAGE / "templates"
 
 def write_report(path: Path, judgement: Judgement, items_file: Path) -> None:
     """Write the page about `judgement` to `path`; `items_file` is the item file it was scored on."""
-    write_text(path, report_of(judgement, iter_items(items_file)))
+    write_text(path, report_of(judgement, iter_items(items_file, frozenset(shown_ids(judgement)))))
+
+
+def shown_ids(judgement: Judgement) -> tuple[str, ...]:
+    """Ids of the items that the page shows, in its order."""
+    old = judgement.baseline if judgement.comparison else None
+    before = {outcome.id: outcome for outcome in old.outcomes} if old else {}
+    return choose_items(judgement.judged.outcomes, before)
 
 
 def report_of(judgement: Judgement, items: Iterable[Item]) -> str:
-    """The page about `judgement`; `items` holds at least the items that were scored."""
+    """The page about `judgement`; `items` holds at least those of `shown_ids`."""
     judged, old = judgement.judged, judgement.baseline if judgement.comparison else None
-    before = {outcome.id: outcome for outcome in old.outcomes} if old else {}
-    chosen = choose_items(judged.outcomes, before)
+    chosen = shown_ids(judgement)
     views = {view.item.id: view for view in _views(judged, old, set(chosen), items)}
     return render_report(judgement, [views[name] for name in chosen], report_parts())
 

@@ -2,7 +2,7 @@
 
 import importlib
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,8 @@ def _mean(counts: Sequence[int]) -> float | None:
     return round(sum(counts) / len(counts), 2) if counts else None
 
 
-def iter_items(path: Path) -> Iterator[Item]:
-    """The items of an item file, one at a time.
+def iter_items(path: Path, only: Container[str] | None = None) -> Iterator[Item]:
+    """The items of an item file, one at a time; those with an id in `only`, when it is given.
 
     Raises:
         BuilderError: A line is not an item.
@@ -78,6 +78,8 @@ def iter_items(path: Path) -> Iterator[Item]:
     for number, row in iter_jsonl(path, "item file"):
         if isinstance(row, Problem):
             raise BuilderError(row.where, row.what, row.fix, INVALID_DATA)
+        if only is not None and row.get("id") not in only:
+            continue
         try:
             yield item_from_row(row)
         except (AttributeError, KeyError, TypeError):
