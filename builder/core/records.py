@@ -41,6 +41,7 @@ class Synthesis:
         variant: plain, marker, two_donors or interleaved.
         antecedent_turns: Where the base's antecedents stand in the new transcript.
         proof: Each obligation by name and what was found.
+        terms: What the donors' users ask about by name, what stands nearest first.
     """
 
     base: str
@@ -52,6 +53,7 @@ class Synthesis:
     variant: str
     antecedent_turns: tuple[int, ...]
     proof: tuple[tuple[str, str], ...] = ()
+    terms: Terms = ()
 
 
 @dataclass(frozen=True, slots=True)

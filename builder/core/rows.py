@@ -36,10 +36,13 @@ def turn_from_row(row: Row) -> Turn:
     )
 
 
+_SYNTHESIS_TUPLES = ("donors", "inserted", "antecedent_turns", "terms")
+
+
 def synthesis_to_row(synthesis: Synthesis) -> Row:
     """A synthesis with its proof as {obligation: finding}."""
     row: Row = {f.name: getattr(synthesis, f.name) for f in fields(Synthesis)}
-    for name in ("donors", "inserted", "antecedent_turns"):
+    for name in _SYNTHESIS_TUPLES:
         row[name] = list(row[name])
     row["proof"] = dict(synthesis.proof)
     return row
@@ -48,8 +51,8 @@ def synthesis_to_row(synthesis: Synthesis) -> Row:
 def synthesis_from_row(row: Row) -> Synthesis:
     """A synthesis from the shape of `synthesis_to_row`."""
     values = dict(row)
-    for name in ("donors", "inserted", "antecedent_turns"):
-        values[name] = tuple(values[name])
+    for name in _SYNTHESIS_TUPLES:
+        values[name] = tuple(values.get(name) or ())
     values["proof"] = tuple((name, finding) for name, finding in row["proof"].items())
     return Synthesis(**values)
 

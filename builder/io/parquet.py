@@ -19,7 +19,7 @@ def features(config: str) -> Any:
     synthesis = {
         "base": text, "base_turn": number, "donors": texts, "inserted": numbers, "original_distance": number,
         "planned_distance": number, "variant": text, "antecedent_turns": numbers,
-        "proof": List({"obligation": text, "finding": text}),
+        "proof": List({"obligation": text, "finding": text}), "terms": texts,
     }  # fmt: skip
     items = {
         "id": text, "conversation_id": text, "turn": number, "prefix": List(turn), "follow_up": text, "gold": texts,

@@ -16,12 +16,13 @@ from builder.pipeline.readers import read_follow_ups
 from builder.pipeline.sources import Sources
 from builder.stages.draw import draw_candidates
 from builder.stages.synthesize import confirm_distance, synthesize_long_range
-from builder.text.donors import find_donors
+from builder.text.donors import Phrases, find_donors
 from builder.text.evidence import Lexis, gather_evidence
-from builder.text.obligations import Base, Phrases, read_base
+from builder.text.obligations import Base, read_base
 
 BATCH = 16
 """Synthetic transcripts read at a time, until enough are confirmed."""
+UNTYPED = ("name", "code", "acronym", "common")
 EVERYWHERE = 0.1
 """A name in more than this part of the conversations (the product's own) is no subject."""
 MOST_DONOR_TERMS = 4
@@ -69,6 +70,8 @@ def log_lexis(catalogue: Catalogue, transcripts: Sequence[Transcript]) -> Lexis:
     from builder.text.words import content_words, words
 
     index = EntityIndex(catalogue)
+    # Mined names have a type by their look only; two of them are not rivals for that.
+    types = {key(e.name): e.type for e in catalogue.entities if e.type not in UNTYPED}
     any_language = lexicon("")
 
     def content(text: str, language: str) -> frozenset[str]:
@@ -92,7 +95,10 @@ def log_lexis(catalogue: Catalogue, transcripts: Sequence[Transcript]) -> Lexis:
         entity = index.get(name)
         return entity.aliases if entity else ()
 
-    return Lexis(content, names, aliases)
+    def type_of(name: str) -> str:
+        return types.get(key(name), "")
+
+    return Lexis(content, names, aliases, type_of)
 
 
 def _looks_like_a_name(wording: str) -> bool:
@@ -214,19 +220,17 @@ def _carried(transcript: Transcript, base: FollowUp, lexis: Lexis) -> Row:
 
 
 def _donor_terms(transcript: Transcript, base: FollowUp, lexis: Lexis) -> Terms:
-    """Names in the inserted turns that the query must not have: what the user asked about first."""
+    """Names that the donors' users ask about and the query must not have, the nearest first."""
     made = transcript.synthesis
     assert made is not None
-    turns = [transcript.turns[number - 1] for number in made.inserted]
     known = dict(base.aliases)
     needed = [w for term in base.required_in_rewrite for w in (term, *known.get(term, ()))]
     follow_up = transcript.turns[-2].content
-    found: dict[str, str] = {}
-    for turn in sorted(turns, key=lambda turn: (turn.role != "user", turn.number)):
-        for name in lexis.names(turn.content):
-            wordings = (name, *lexis.aliases(name))
-            clashes = any(occurs(w, text) for w in wordings for text in (follow_up, *needed))
-            if not clashes and not any(occurs(n, w) for n in needed for w in wordings):
-                found.setdefault(key(name), name)
     own = {key(term) for term in base.forbidden_in_rewrite}
-    return tuple(name for spelled, name in found.items() if spelled not in own)[:MOST_DONOR_TERMS]
+    found = []
+    for name in made.terms:
+        wordings = (name, *lexis.aliases(name))
+        clashes = any(occurs(w, text) for w in wordings for text in (follow_up, *needed))
+        if not clashes and not any(occurs(n, w) for n in needed for w in wordings) and key(name) not in own:
+            found.append(name)
+    return tuple(found)[:MOST_DONOR_TERMS]

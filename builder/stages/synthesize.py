@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from builder.core.hashing import rank
 from builder.core.records import Dropped, FollowUp, Transcript, Turn
 from builder.core.settings import SynthesizeSettings
-from builder.text.donors import Donor
+from builder.text.donors import Donor, Phrases
 from builder.text.evidence import Evidence
-from builder.text.obligations import Base, Phrases, holds, prove, unfit_as_base
+from builder.text.obligations import Base, holds, prove, unfit_as_base
 from builder.text.splice import Plan, distance_after, splice
 
 MAX_TRIES = 600
@@ -106,18 +106,21 @@ def _plans(
         plain = distance_after(base, 0, exchanges)
         if plain in settings.distances:
             if "plain" in settings.variants:
-                yield Plan("plain", plain, (), donor.turns, (donor.conversation_id,))
+                yield Plan("plain", plain, (), donor.turns, (donor.conversation_id,), donor.terms)
             if "marker" in settings.variants and phrases.get("markers"):
                 marked = _marked(donor.turns, phrases["markers"], donor.id)
-                yield Plan("marker", plain, (), marked, (donor.conversation_id,))
+                yield Plan("marker", plain, (), marked, (donor.conversation_id,), donor.terms)
         split = distance_after(base, 2, exchanges - 2)
         if (
             "interleaved" in settings.variants
             and can_interleave
+            and donor.splits
             and exchanges > 2
             and split in settings.distances
         ):
-            yield Plan("interleaved", split, donor.turns[:2], donor.turns[2:], (donor.conversation_id,))
+            yield Plan(
+                "interleaved", split, donor.turns[:2], donor.turns[2:], (donor.conversation_id,), donor.terms
+            )
         if "two_donors" in settings.variants:
             yield from _two_donors(base, donor, donors[i + 1 : i + 40], settings)
 
@@ -130,7 +133,14 @@ def _two_donors(
         apart = first.conversation_id != second.conversation_id and not first.names & second.names
         if apart and distance in settings.distances:
             conversations = (first.conversation_id, second.conversation_id)
-            yield Plan("two_donors", distance, (), (*first.turns, *second.turns), conversations)
+            yield Plan(
+                "two_donors",
+                distance,
+                (),
+                (*first.turns, *second.turns),
+                conversations,
+                (*second.terms, *first.terms),
+            )
             return
 
 

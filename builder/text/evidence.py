@@ -18,11 +18,13 @@ class Lexis:
         content: (text, language) -> keys of its content words.
         names: text -> names of the entities in it, longest first.
         aliases: name -> its aliases.
+        type_of: name -> its type in the operator's catalogue; "" when it has none of its own.
     """
 
     content: Callable[[str, str], frozenset[str]]
     names: Callable[[str], Terms]
     aliases: Callable[[str], Terms]
+    type_of: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)

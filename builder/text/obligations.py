@@ -1,12 +1,12 @@
 """What must hold before real turns may be inserted between a real antecedent and a real follow-up; each a named check."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from builder.core.records import FollowUp, Transcript
 from builder.core.terms import has_spaceless_script, occurs
-from builder.text.donors import Donor, register_of
+from builder.text.donors import Donor, Phrases, register_of
 from builder.text.evidence import Evidence, Lexis
 
 
@@ -21,7 +21,8 @@ class Base:
         asked: Its content words, without generic ones.
         needed: Content words of its required terms and antecedent turns.
         wordings: Its required terms with their aliases.
-        names: Entities in it and in its antecedent turns.
+        names: Entities in it and in every turn before it.
+        types: Types of the entities in it and in its antecedent turns, where the catalogue gives one.
         register: How its user writes.
         gold: Passage ids that its answer cites.
         last_stands_alone: Whether the exchange before it needs no history, so that turns may stand before that too.
@@ -34,18 +35,17 @@ class Base:
     needed: frozenset[str]
     wordings: tuple[str, ...]
     names: frozenset[str]
+    types: frozenset[str]
     register: str
     gold: frozenset[str]
     last_stands_alone: bool = False
 
 
-Phrases = Mapping[str, Sequence[str]]
-"""Word lists of one language: adjacency, openers, greetings, markers, persons, places, generic."""
-
 _LIST = re.compile(
     r"^\s*(?:[-*•]|\d+[.)])\s|\w, [^.,;?!]{1,40},? (?:and|or|und|oder|y|o|et|ou|e) \w|、[^。、]{1,20}、"
+    r"|\b[A-Z][\w-]+ (?:and|or|und|oder|y|o|et|ou|e) [A-Z]"
     r"|\b(?:both|either|two|three|beide|zwei|drei|ambos|dos|tres|deux|trois|dois|três)\b",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 _DEMONSTRATED_NOUN = re.compile(
     r"\b(?:that|this|those|these|the same) (?!one\b|is\b|was\b)([a-z][\w-]{2,})", re.IGNORECASE
@@ -74,7 +74,10 @@ def read_base(
         asked=lexis.content(text, transcript.language) - generic,
         needed=frozenset(w for part in words for w in lexis.content(part, transcript.language)) - generic,
         wordings=tuple(dict.fromkeys(wordings)),
-        names=frozenset(name for part in (text, *sources) for name in lexis.names(part)),
+        names=frozenset(n for turn in transcript.turns[: follow_up.turn] for n in lexis.names(turn.content)),
+        types=frozenset(
+            kind for part in (text, *sources) for name in lexis.names(part) if (kind := lexis.type_of(name))
+        ),
         register=register_of(transcript.turns),
         gold=gold,
         last_stands_alone=follow_up.turn - 2 in standing,
@@ -96,8 +99,12 @@ def unfit_as_base(base: Base, phrases: Phrases) -> str:
         return "answers the turn before it"
     if any(occurs(phrase, text) for phrase in phrases.get("adjacency", ())):
         return "presumes that its antecedent is adjacent"
-    if any(re.match(rf"{re.escape(opener)}\b", text, re.IGNORECASE) for opener in phrases.get("openers", ())):
+    if any(
+        re.match(rf"\W*{re.escape(opener)}\b", text, re.IGNORECASE) for opener in phrases.get("openers", ())
+    ):
         return "opens as a reply to the turn before it"
+    if any(occurs(phrase, text) for phrase in phrases.get("selectors", ())):
+        return "selects without naming what"
     if not _supplied(base):
         return "its antecedent supplies no required term"
     if not _anchored(base):
@@ -120,6 +127,12 @@ def _anchored(base: Base) -> bool:
     """Whether the follow-up says enough of its own to be understood behind other turns."""
     if base.follow_up.form == "ordinal":
         return len(base.asked) >= 1
+    if (
+        base.follow_up.form == "ellipsis"
+        and len(base.text.split()) < 5
+        and not has_spaceless_script(base.text)
+    ):
+        return False
     if base.follow_up.form == "pronoun" and not _DEMONSTRATED_NOUN.search(base.text):
         return len(base.asked) >= 2
     return len(base.asked) >= (1 if has_spaceless_script(base.text) else 2)
@@ -143,10 +156,13 @@ def shares_no_content(base: Base, donor: Donor, evidence: Evidence) -> str:
 def offers_no_antecedent(base: Base, donor: Donor, evidence: Evidence, phrases: Phrases) -> str:
     """Nothing in the donor can be what the follow-up points to.
 
-    For an ordinal: the donor has no list. For "there" and persons: the donor has none. For every form: no word of the
-    follow-up stands with a word the donor's user asks about, anywhere in the log or the passages.
+    For an ordinal or a description: the donor has no list. For "there" and persons: the donor has none. For every form:
+    the donor has no thing of a type that the follow-up or its antecedents have, and no word of the follow-up stands
+    with a word the donor's user asks about, anywhere in the log or the passages.
     """
-    if base.follow_up.form == "ordinal" and any(_LIST.search(turn.content) for turn in donor.turns):
+    if base.follow_up.form in ("ordinal", "definite") and any(
+        _LIST.search(turn.content) for turn in donor.turns
+    ):
         return "the donor has a list"
     for kind in ("persons", "places"):
         words = phrases.get(kind, ())
@@ -154,6 +170,8 @@ def offers_no_antecedent(base: Base, donor: Donor, evidence: Evidence, phrases: 
             occurs(word, turn.content) for word in words for turn in donor.turns
         ):
             return f"the donor has {kind}"
+    if base.types & donor.types:
+        return f"both have a {min(base.types & donor.types)}"
     met = evidence.meet(evidence.distinctive(base.asked), evidence.distinctive(donor.asked))
     return f"{met[0]} stands with {met[1]} elsewhere" if met else ""
 

@@ -22,6 +22,7 @@ class Plan:
         early: Turns inserted before the base's last exchange (interleaved only).
         late: Turns inserted just before the follow-up.
         donors: Conversation ids that they come from, in order.
+        terms: What they name, the nearest first.
     """
 
     variant: str
@@ -29,6 +30,7 @@ class Plan:
     early: tuple[Turn, ...]
     late: tuple[Turn, ...]
     donors: tuple[str, ...]
+    terms: tuple[str, ...]
 
 
 def splice(base: Base, plan: Plan, proof: Sequence[tuple[str, str]]) -> Transcript:
@@ -65,6 +67,7 @@ def splice(base: Base, plan: Plan, proof: Sequence[tuple[str, str]]) -> Transcri
         variant=plan.variant,
         antecedent_turns=tuple(places[antecedent - 1] for antecedent in label.antecedent_turns),
         proof=tuple(proof),
+        terms=plan.terms,
     )
     made_of = [base.transcript.id, label.turn, plan.variant, [[t.role, t.content] for t in messages]]
     return Transcript(

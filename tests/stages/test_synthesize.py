@@ -12,11 +12,23 @@ from builder.core.settings import SynthesizeSettings
 from builder.core.taxonomy import d_live
 from builder.core.terms import key, occurs
 from builder.stages.synthesize import confirm_distance, synthesize_long_range
-from builder.text.donors import Donor, find_donors
+from builder.text.donors import Donor, Phrases, find_donors
 from builder.text.evidence import Evidence, Lexis, gather_evidence
-from builder.text.obligations import Base, Phrases, holds, prove, read_base, unfit_as_base
+from builder.text.obligations import Base, holds, prove, read_base, unfit_as_base
 
-NAMES = ("Dublin", "Frankfurt", "Oregon", "billing export API", "Kafka bridge", "Team plan")
+NOUNS = [
+    "harbour",
+    "invoice",
+    "penguin",
+    "granite",
+    "violin",
+    "saffron",
+    "turbine",
+    "lantern",
+    "meadow",
+    "compass",
+]
+NAMES = ("Dublin", "Frankfurt", "Oregon", "billing export API", "Kafka bridge", "Otis lift", *NOUNS)
 STOP = {
     "does",
     "what",
@@ -47,7 +59,8 @@ def names(text: str) -> Terms:
     return tuple(name for name in NAMES if occurs(name, text))
 
 
-LEXIS = Lexis(content, names, lambda name: ())
+TYPES = {"Dublin": "region", "Frankfurt": "region", "Oregon": "region", "billing export API": "api"}
+LEXIS = Lexis(content, names, lambda name: (), lambda name: TYPES.get(name, ""))
 PHRASES: Mapping[str, Phrases] = {
     "en": {
         "adjacency": ["you just"],
@@ -101,16 +114,18 @@ BILLING = talk(
     "billing",
     "Is the billing export API paged?",
     "Yes, by cursor, up to 500 rows.",
-    "How large is a row?",
-    "At most 4 kB.",
+    "How large is a billing export API row?",
+    "An API row has at most 4 kB.",
 )
-LISTING = talk("listing", "Which formats can I load?", "You can load Avro, Parquet and ORC.")
+LISTING = talk(
+    "listing", "Which formats can the Kafka bridge load?", "The bridge can load Avro, Parquet and ORC."
+)
 SPARES = talk(
     "spares",
-    "Who repairs elevators?",
-    "The caretaker repairs elevators.",
+    "Who repairs the Otis lift?",
+    "The caretaker repairs the Otis lift.",
     "Does he work weekends?",
-    "He works weekends.",
+    "He works on the Otis lift at weekends.",
 )
 
 
@@ -166,7 +181,7 @@ def test_a_list_in_the_donor_competes_with_an_ordinal() -> None:
 
 
 def test_a_donor_that_names_the_antecedent_is_refused() -> None:
-    dublin = talk("more", "Where is the archive kept?", "The archive is kept in Dublin.")
+    dublin = talk("more", "Is the archive kept in Dublin?", "The archive is kept in Dublin.")
     proof = prove(base_of(REGIONS, ORDINAL), donors_of(dublin), EVIDENCE, PHRASES["en"])
     assert not holds(proof)
 
@@ -229,20 +244,6 @@ def test_a_synthetic_transcript_must_be_read_as_it_was_planned() -> None:
     assert other.detail == "planned 5, found 6"
 
 
-NOUNS = [
-    "harbour",
-    "invoice",
-    "penguin",
-    "granite",
-    "violin",
-    "saffron",
-    "turbine",
-    "lantern",
-    "meadow",
-    "compass",
-]
-
-
 @st.composite
 def conversations(draw: st.DrawFn) -> tuple[Transcript, list[Transcript]]:
     first, second, *rest = draw(st.permutations(NOUNS))
@@ -289,3 +290,31 @@ def test_whatever_passes_has_its_planned_distance_and_nothing_needed_in_a_donor(
             assert any(occurs(term, text) for text in sources)
             assert not any(occurs(term, made.turns[n - 1].content) for n in inserted)
         assert [t.role for t in made.turns] == ["user", "assistant"] * (len(made.turns) // 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        ("So the billing export API is paged?", "a connective opens it"),
+        ("Is it the same billing export API?", "it points out of itself"),
+        ("Is our billing export API paged?", "it says who asks"),
+        ("Which interface is paged?", "it names nothing that could be forbidden"),
+    ],
+)
+def test_a_run_that_could_not_open_behind_other_turns_is_no_donor(first: str, reason: str) -> None:
+    phrases = {"en": {"openers": ["so"], "reaching": ["it", "same"], "personal": ["our"], "greetings": []}}
+    transcript = talk("billing", first, "The billing export API is paged.")
+    assert list(find_donors([transcript], {}, LEXIS, phrases)) == [], reason
+
+
+def test_a_donor_with_a_thing_of_the_antecedents_type_is_a_rival() -> None:
+    oregon = talk("oregon", "Who pays Oregon taxes?", "Every Oregon resident pays taxes.")
+    proof = prove(base_of(REGIONS, ORDINAL), donors_of(oregon), EVIDENCE, PHRASES["en"])
+    assert proof[-1] == ("offers_no_antecedent", "both have a region")
+
+
+def test_what_the_donors_user_asks_about_is_kept_with_the_nearest_first() -> None:
+    (made,) = run([base_of(REGIONS, ORDINAL)], donors_of(BILLING), distances=(5,), variants=("plain",))
+    assert isinstance(made, Transcript)
+    assert made.synthesis is not None
+    assert made.synthesis.terms == ("billing export API",)
