@@ -10,10 +10,14 @@ from builder.core.errors import DRIFT_OR_SHORT, INVALID_DATA, OK
 
 Config = Annotated[Path | None, typer.Option(help="Settings file, dataset.toml")]
 Transcripts = Annotated[
-    list[Path] | None, typer.Option(help="Log to read instead of the settings' one: file, folder or glob; repeatable")
+    list[Path] | None,
+    typer.Option(help="Log to read instead of the settings' one: file, folder or glob; repeatable"),
 ]
 Labels = Annotated[
-    str, typer.Option(help='Label file to use instead of the settings\' one; "none" leaves all labelling to the classifier')
+    str,
+    typer.Option(
+        help='Label file to use instead of the settings\' one; "none" leaves all labelling to the classifier'
+    ),
 ]
 
 
@@ -28,7 +32,9 @@ def build(
     entities: Annotated[Path | None, typer.Option(help="Entity catalogue, JSON")] = None,
     name: Annotated[str, typer.Option(help="Name of the set")] = "",
     fast: Annotated[bool, typer.Option("--fast", help="Classify by rules, without the model")] = False,
-    workers: Annotated[int, typer.Option(help="Processes for reading, threads for the classifier; 0 for one a core")] = 0,
+    workers: Annotated[
+        int, typer.Option(help="Processes for reading, threads for the classifier; 0 for one a core")
+    ] = 0,
     freeze_items: Annotated[
         bool, typer.Option("--freeze-items", help="Keep the previous release's items and weigh them anew")
     ] = False,
