@@ -44,7 +44,7 @@ def write_release(
         as_filled(quotas, items),
         facts,
         _count(dropped),
-        newest_date(items),
+        newest_date(facts),
         tuple(
             (d.id, d.reason.removeprefix(QUARANTINED), d.detail)
             for d in dropped
@@ -95,12 +95,12 @@ def _count(dropped: Sequence[Dropped]) -> dict[str, dict[str, int]]:
     return table
 
 
-def newest_date(items: Sequence[Item]) -> str:
-    """The date of the newest message among the items, else of SOURCE_DATE_EPOCH, else ""; never the clock's."""
-    newest = max((turn.at for item in items for turn in item.prefix if turn.at), default="")
+def newest_date(facts: Mapping[str, Any]) -> str:
+    """The date of the newest message of the log, else of SOURCE_DATE_EPOCH, else ""; never the clock's."""
+    newest: str = (facts.get("sample") or {}).get("newest", "")
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if newest:
-        return newest[:10]
+        return newest
     return datetime.fromtimestamp(int(epoch), UTC).date().isoformat() if epoch.isdecimal() else ""
 
 
