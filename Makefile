@@ -39,7 +39,7 @@ publish: $(VENV)/.installed ## Publish the newest release: REPO=org/name, DRY_RU
 	@$(BIN)/followups publish $(OUT) $(if $(REPO),--repo $(REPO)) $(if $(DRY_RUN),--dry-run)
 
 quotas: $(VENV)/.installed ## Check a new log against the newest release's quotas: TRANSCRIPTS=path
-	@$(BIN)/followups quotas check $(if $(CONFIG),--config $(CONFIG)) --release $(OUT) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS))
+	@$(BIN)/followups quotas check $(if $(CONFIG),--config $(CONFIG)) --out $(OUT) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS))
 
 lock: ## Write constraints.txt anew (needs uv)
 	@uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url -o constraints.txt --quiet

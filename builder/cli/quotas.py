@@ -38,7 +38,11 @@ def _sources(
     config: Path | None, out: Path, logs: list[Path] | None, labels: str, name: str, fast: bool
 ) -> Any:
     from builder.pipeline.build import Overrides, open_sources
+    from builder.pipeline.sources import find_release
 
+    if not (name or config) and out.is_dir():
+        # Without a settings file the set that is there is meant.
+        name = find_release(out).parent.name
     overrides = Overrides(transcripts=tuple(logs or ()), labels=labels, name=name, fast=fast)
     return open_sources(config, out, overrides)
 

@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from builder.core.mix import Quotas
@@ -15,7 +15,7 @@ from builder.io.store import read_json
 from builder.pipeline.readers import read_follow_ups
 from builder.pipeline.sources import Sources
 from builder.stages.draw import draw_candidates
-from builder.stages.synthesize import confirm_distance, synthesize_long_range
+from builder.stages.synthesize import Uses, confirm_distance, synthesize_long_range
 from builder.text.donors import Phrases, find_donors
 from builder.text.evidence import Lexis, gather_evidence
 from builder.text.obligations import Base, read_base
@@ -25,6 +25,8 @@ BATCH = 16
 UNTYPED = ("name", "code", "acronym", "common")
 EVERYWHERE = 0.1
 """A name in more than this part of the conversations (the product's own) is no subject."""
+ATTEMPTS = 3
+"""Times that a base is tried with other donors before it is given up."""
 MOST_DONOR_TERMS = 4
 """Forbidden terms that one item takes from its donors."""
 
@@ -48,19 +50,32 @@ def fill_shortage(
     if not wanted or not settings.synthesize.enabled:
         return [], [], []
     lexis = log_lexis(catalogue, transcripts)
-    made = _candidates(sources, transcripts, follow_ups, quotas, lexis)
+    stock = _stock(sources, transcripts, follow_ups, quotas, lexis)
     base_of = {follow_up.id: follow_up for follow_up in follow_ups}
-    kept: list[tuple[Transcript, FollowUp]] = []
-    dropped: list[Dropped] = []
-    while len(kept) < wanted and (batch := list(islice(made, BATCH))):
-        dropped += [result for result in batch if isinstance(result, Dropped)]
-        fresh = [result for result in batch if isinstance(result, Transcript)]
-        for transcript, outcome in _confirm(sources, fresh, catalogue, base_of, lexis):
-            if isinstance(outcome, Dropped):
-                dropped.append(outcome)
-            elif len(kept) < wanted:
-                kept.append((transcript, outcome))
-    return [transcript for transcript, _ in kept], [follow_up for _, follow_up in kept], dropped
+    kept: dict[str, tuple[Transcript, FollowUp]] = {}
+    dropped: dict[str, Dropped] = {}
+    uses = Uses()
+    for attempt in range(ATTEMPTS):
+        left = [base for base in stock.bases if base.follow_up.id not in kept]
+        made = stock.make(left, settings.set.seed + attempt, uses)
+        while len(kept) < wanted and (batch := list(islice(made, BATCH))):
+            dropped |= {result.id: result for result in batch if isinstance(result, Dropped)}
+            fresh = [result for result in batch if isinstance(result, Transcript)]
+            for transcript, outcome in _confirm(sources, fresh, catalogue, base_of, lexis):
+                base = _base_id(transcript)
+                if isinstance(outcome, Dropped) or len(kept) >= wanted:
+                    uses.give_back(transcript)
+                if isinstance(outcome, Dropped):
+                    dropped[base] = replace(outcome, id=base)
+                elif len(kept) < wanted:
+                    kept[base] = (transcript, outcome)
+    lost = [reason for base, reason in dropped.items() if base not in kept]
+    return [transcript for transcript, _ in kept.values()], [found for _, found in kept.values()], lost
+
+
+def _base_id(transcript: Transcript) -> str:
+    assert transcript.synthesis is not None
+    return f"{transcript.synthesis.base}#{transcript.synthesis.base_turn}"
 
 
 def log_lexis(catalogue: Catalogue, transcripts: Sequence[Transcript]) -> Lexis:
@@ -109,13 +124,26 @@ def _looks_like_a_name(wording: str) -> bool:
     return not (wording.isalpha() and wording.islower() and wording.isascii())
 
 
-def _candidates(
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What synthetic transcripts are made of.
+
+    Attributes:
+        bases: Near references.
+        make: (bases, seed, uses) -> transcripts and what was dropped.
+    """
+
+    bases: tuple[Base, ...]
+    make: Callable[[Sequence[Base], int, Uses], Iterator[Transcript | Dropped]]
+
+
+def _stock(
     sources: Sources,
     transcripts: Sequence[Transcript],
     follow_ups: Sequence[FollowUp],
     quotas: Quotas,
     lexis: Lexis,
-) -> Iterator[Transcript | Dropped]:
+) -> Stock:
     settings = sources.settings
     phrases: Mapping[str, Phrases] = read_json(PACKAGE / "lexicons" / "synthesis.json", "word list")
     by_id = {transcript.id: transcript for transcript in transcripts}
@@ -125,20 +153,20 @@ def _candidates(
     units = [(turn.content, t.language) for t in transcripts for turn in t.turns]
     units += [(passage.text, transcripts[0].language) for passage in sources.passages.values()]
     drawn = draw_candidates(follow_ups, by_id, quotas, settings.draw, settings.set.seed)
-    preferred = {
+    preferred = frozenset(
         c.follow_up.id
         for c in drawn
         if not isinstance(c, Dropped) and c.position < quotas.seats(c.follow_up.reference_type)
-    }
-    return synthesize_long_range(
-        list(_bases(follow_ups, by_id, labels, lexis, phrases)),
-        list(find_donors(transcripts, labels, lexis, phrases)),
-        settings.synthesize,
-        gather_evidence(units, lexis),
-        phrases,
-        settings.set.seed,
-        frozenset(preferred),
     )
+    donors = list(find_donors(transcripts, labels, lexis, phrases))
+    evidence = gather_evidence(units, lexis)
+
+    def make(bases: Sequence[Base], seed: int, uses: Uses) -> Iterator[Transcript | Dropped]:
+        return synthesize_long_range(
+            bases, donors, settings.synthesize, evidence, phrases, seed, preferred, uses
+        )
+
+    return Stock(tuple(_bases(follow_ups, by_id, labels, lexis, phrases)), make)
 
 
 def _bases(
@@ -178,7 +206,7 @@ def _confirm(
             yield transcript, problem
             continue
         assert transcript.synthesis is not None
-        base = base_of[f"{transcript.synthesis.base}#{transcript.synthesis.base_turn}"]
+        base = base_of[_base_id(transcript)]
         row = _carried(transcript, base, lexis)
         given = {(transcript.id, found.turn): row}
         (labelled,) = [

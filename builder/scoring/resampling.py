@@ -112,13 +112,16 @@ def _per_cluster(
 
 def _drawn(generator: "np.random.Generator", per_cluster: "Array", draws: int) -> "Array":
     import numpy as np
+    from threadpoolctl import threadpool_limits
 
     n, width = per_cluster.shape
     result = np.zeros((draws, width))
     step = max(1, _ROOM // max(n, 1))
-    for start in range(0, draws if n and width else 0, step):
-        size = min(step, draws - start)
-        picks = generator.integers(0, n, size=(size, n)) + (np.arange(size) * n)[:, None]
-        counts = np.bincount(picks.ravel(), minlength=size * n).reshape(size, n)
-        result[start : start + size] = counts @ per_cluster
+    # One thread: sums come out the same on any machine, and on a busy one several would wait for each other.
+    with threadpool_limits(1, "blas"):
+        for start in range(0, draws if n and width else 0, step):
+            size = min(step, draws - start)
+            picks = generator.integers(0, n, size=(size, n)) + (np.arange(size) * n)[:, None]
+            counts = np.bincount(picks.ravel(), minlength=size * n).reshape(size, n)
+            result[start : start + size] = counts.astype(float) @ per_cluster
     return result

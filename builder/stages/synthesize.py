@@ -19,12 +19,19 @@ ENOUGH = 24
 
 
 @dataclass(slots=True)
-class _Uses:
+class Uses:
     """How often each choice was made: the next choice is the rarest so far, so that the set spreads."""
 
     donors: Counter[str] = field(default_factory=Counter)
     distances: Counter[int] = field(default_factory=Counter)
     variants: Counter[str] = field(default_factory=Counter)
+
+    def give_back(self, transcript: Transcript) -> None:
+        """Take back what a transcript that is not kept has used."""
+        if transcript.synthesis:
+            self.donors.subtract(transcript.synthesis.donors)
+            self.distances[transcript.synthesis.planned_distance] -= 1
+            self.variants[transcript.synthesis.variant] -= 1
 
 
 def synthesize_long_range(
@@ -35,14 +42,16 @@ def synthesize_long_range(
     phrases: Mapping[str, Phrases],
     seed: int,
     preferred: frozenset[str] = frozenset(),
+    uses: Uses | None = None,
 ) -> Iterator[Transcript | Dropped]:
     """Synthetic transcripts, one for each base that allows it; no donor is used more than `max_donor_uses` times.
 
     Bases are taken by confidence (in tenths), then those whose follow-up is in `preferred`, then by rank; donors in an
     order of their own for each base, distances and variants by turns. A base for which no donor meets every obligation is
-    dropped with the reason that came up most. Lazy: what is not asked for costs nothing.
+    dropped with the reason that came up most. Lazy: what is not asked for costs nothing, and what the caller gives
+    back to `uses` (a transcript that was not confirmed) can be used again.
     """
-    uses = _Uses()
+    uses = uses or Uses()
     queue = sorted(bases, key=lambda b: (b.follow_up.id not in preferred, rank(seed, "base", b.follow_up.id)))
     for base in queue:
         reason = unfit_as_base(base, phrases.get(base.transcript.language, {}))
@@ -59,7 +68,7 @@ def _insert(
     evidence: Evidence,
     phrases: Mapping[str, Phrases],
     seed: int,
-    uses: _Uses,
+    uses: Uses,
 ) -> Transcript | Dropped:
     own = phrases.get(base.transcript.language, {})
     failures: Counter[str] = Counter()
