@@ -178,9 +178,11 @@ def update(
 
     from builder.core.tables import render_table
     from builder.io.store import to_json
-    from builder.pipeline.drifting import measure_log, update_quotas
+    from builder.pipeline.drifting import measure_log, quotas_in_force, update_quotas
 
     sources = _sources(config, out, transcripts, labels, name, fast)
+    if size is None and config is None:
+        size = quotas_in_force(sources)[0].size
     if size is not None:
         changed = replace(sources.settings, stratify=replace(sources.settings.stratify, size=size))
         sources = replace(sources, settings=changed)
