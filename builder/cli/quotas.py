@@ -1,12 +1,16 @@
 """`followups quotas check` and `followups quotas update`: does the set still stand for production; what would it take."""
 
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from builder.core.errors import DRIFT_OR_SHORT, OK, USAGE, BuilderError
+from builder.core.mix import Mix
+from builder.pipeline.sources import Sources
+from builder.stages.drift import TOO_FEW, Drift
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -36,7 +40,7 @@ def quotas() -> None:
 
 def _sources(
     config: Path | None, out: Path, logs: list[Path] | None, labels: str, name: str, fast: bool
-) -> Any:
+) -> Sources:
     from builder.pipeline.build import Overrides, open_sources
     from builder.pipeline.sources import find_release
 
@@ -47,7 +51,7 @@ def _sources(
     return open_sources(config, out, overrides)
 
 
-def _announce(quiet: bool) -> Any:
+def _announce(quiet: bool) -> Callable[[str], None] | None:
     return None if quiet else lambda stage: print(f"{stage} ...", file=sys.stderr)
 
 
@@ -99,7 +103,7 @@ def check(
     raise typer.Exit(DRIFT_OR_SHORT if drift.drifted else OK)
 
 
-def _drift_row(drift: Any, old: Any, new: Any, months: Any, path: str) -> dict[str, Any]:
+def _drift_row(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path: str) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {
@@ -116,13 +120,13 @@ def _drift_row(drift: Any, old: Any, new: Any, months: Any, path: str) -> dict[s
     }
 
 
-def _describe(drift: Any, old: Any, new: Any, months: Any, path: str) -> list[str]:
+def _describe(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path: str) -> list[str]:
     from builder.core.tables import render_table
 
     rows = []
     for shift in drift.shifts:
         verdict = shift.verdict
-        if verdict == "too few to tell":
+        if verdict == TOO_FEW:
             number = (
                 f"{shift.needed} follow-ups would decide" if shift.needed else "the old mix is too uncertain"
             )

@@ -9,7 +9,7 @@ from typing import Any
 from builder.core.errors import INVALID_DATA, BuilderError, Problem
 from builder.core.hashing import digest_bytes
 from builder.core.rows import item_from_row
-from builder.core.versions import set_digest
+from builder.core.versions import parse_version, set_digest
 from builder.io.hub import AGAIN, Hub, Remote, same_content
 from builder.io.parquet import item_from_cells
 from builder.pipeline.checking import check_release
@@ -97,8 +97,6 @@ def publish_release(folder: Path, hub: Hub, wish: Wish, say: Say) -> str:
 
 
 def _is_newest(tag: str, remote: Remote) -> bool:
-    from builder.core.versions import parse_version
-
     return parse_version(tag) == max(v for name in remote.tags if (v := parse_version(name)))
 
 
