@@ -1,10 +1,10 @@
 """Exports: what other tools read says the same as the set; real libraries load it where they are installed."""
 
-import importlib.util
 import json
 import re
 import uuid
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import yaml
@@ -34,9 +34,11 @@ def written(name: str, items: list[Item], passages: dict[str, Passage], folder: 
     return folder
 
 
-def needs(library: str) -> None:
-    if importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed; install it to load the export with it")
+def needs(library: str) -> ModuleType:
+    """The real library that reads an export; without it the test is skipped with the reason."""
+    reason = f"{library} cannot be imported; install the extra `exports` to load the export with it"
+    module: ModuleType = pytest.importorskip(library, reason=reason, exc_type=ImportError)
+    return module
 
 
 @pytest.mark.parametrize(
@@ -104,16 +106,14 @@ def test_every_export_of_messages_ends_with_the_follow_up(items: list[Item]) -> 
 
 
 def test_inspect_loads_its_samples(items: list[Item], passages: dict[str, Passage], tmp_path: Path) -> None:
-    needs("inspect_ai")
-    dataset = importlib.import_module("inspect_ai.dataset")
+    dataset = needs("inspect_ai.dataset")
     loaded = dataset.json_dataset(str(written("inspect", items, passages, tmp_path) / "samples.jsonl"))
     assert [sample.id for sample in loaded] == [item.id for item in items]
     assert loaded[0].metadata["required_in_rewrite"] == list(items[0].required_in_rewrite)
 
 
 def test_deepeval_loads_its_goldens(items: list[Item], passages: dict[str, Passage], tmp_path: Path) -> None:
-    needs("deepeval")
-    dataset = importlib.import_module("deepeval.dataset").EvaluationDataset()
+    dataset = needs("deepeval.dataset").EvaluationDataset()
     path = written("deepeval", items, passages, tmp_path) / "goldens.json"
     dataset.add_goldens_from_json_file(
         str(path), input_key_name="input", expected_output_key_name="expected_output"
@@ -122,14 +122,12 @@ def test_deepeval_loads_its_goldens(items: list[Item], passages: dict[str, Passa
 
 
 def test_ragas_loads_its_samples(items: list[Item], passages: dict[str, Passage], tmp_path: Path) -> None:
-    needs("ragas")
-    dataset = importlib.import_module("ragas").EvaluationDataset
+    dataset = needs("ragas").EvaluationDataset
     loaded = dataset.from_jsonl(str(written("ragas", items, passages, tmp_path) / "samples.jsonl"))
     assert len(loaded) == len(items)
 
 
 def test_langsmith_accepts_its_examples(items: list[Item]) -> None:
-    needs("langsmith")
-    create = importlib.import_module("langsmith.schemas").ExampleCreate
+    create = needs("langsmith.schemas").ExampleCreate
     for row in json.loads(EXPORTS["langsmith"](items, {})["examples.json"]):
         create(**row)
