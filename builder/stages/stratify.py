@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from builder.core.apportion import largest_remainder
-from builder.core.errors import BuilderError, unknown_name
+from builder.core.errors import USAGE, BuilderError, unknown_name
 from builder.core.mix import Mix, Quota, Quotas
 from builder.core.power import detectable_drop
 from builder.core.settings import StratifySettings
@@ -33,7 +33,7 @@ def allot_quotas(mix: Mix, available: Mapping[str, int], settings: StratifySetti
     """
     total = sum(mix.share(name) for name in ITEM_STRATA)
     if settings.size < 1:
-        raise BuilderError(_WHERE, f"size is {settings.size}", "give a size of at least 1")
+        raise BuilderError(_WHERE, f"size is {settings.size}", "give a size of at least 1", USAGE)
     if total <= 0:
         raise BuilderError(
             _WHERE,
@@ -80,6 +80,7 @@ def _bounds(shares: Mapping[str, float], settings: StratifySettings) -> tuple[di
             _WHERE,
             f"{_sum_in_words(floors, settings, len(occurring))} needs {needed} seats, size is {settings.size}",
             "lower the floor or raise the size",
+            USAGE,
         )
     for name in ITEM_STRATA:
         if floors[name] > caps[name]:
@@ -87,12 +88,14 @@ def _bounds(shares: Mapping[str, float], settings: StratifySettings) -> tuple[di
                 _WHERE,
                 f"{name} has floor {floors[name]} above cap {caps[name]}",
                 "lower the floor or raise the cap",
+                USAGE,
             )
     if sum(caps.values()) < settings.size:
         raise BuilderError(
             _WHERE,
             f"caps allow {sum(caps.values())} seats, size is {settings.size}",
             "raise the caps or lower the size",
+            USAGE,
         )
     return floors, caps
 

@@ -104,8 +104,9 @@ def test_weights_of_a_set_that_stayed_short_sum_to_its_items() -> None:
     ],
 )
 def test_impossible_settings_are_refused_with_the_sum(settings: StratifySettings, message: str) -> None:
-    with pytest.raises(BuilderError, match=re.escape(message)):
+    with pytest.raises(BuilderError, match=re.escape(message)) as raised:
         allot_quotas(mix_of(SHARES), {}, settings)
+    assert raised.value.code == 2
 
 
 def test_a_log_of_thanks_only_has_no_seats_to_give() -> None:
