@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.config import load_settings
+from builder.config import check_settings, load_settings
 from builder.core.errors import BuilderError
 
 
@@ -36,5 +36,20 @@ def test_values_replace_defaults(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_setting_is_named_with_its_remedy(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(BuilderError, match=message):
+    with pytest.raises(BuilderError, match=message) as raised:
         load_settings(settings_file(tmp_path, text))
+    assert raised.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[redact]\nkinds = ["emial"]', r'\[redact\] kinds: unknown name "emial"; did you mean email\?'),
+        ('[classify]\nmethod = "magic"', r'\[classify\] method: unknown name "magic"; one of encoder, rules'),
+        ('[set]\nname = "../evil name"', r'\[set\] name: "../evil name" is no folder name; use letters'),
+    ],
+)
+def test_a_misspelt_choice_switches_nothing_off_in_silence(tmp_path: Path, text: str, message: str) -> None:
+    settings = load_settings(settings_file(tmp_path, text))
+    with pytest.raises(BuilderError, match=message):
+        check_settings(settings, "dataset.toml")

@@ -2,11 +2,11 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from builder.config import load_settings
+from builder.config import check_settings, load_settings
 from builder.core.errors import INVALID_DATA, BuilderError
 from builder.core.hashing import digest
 from builder.core.mix import Quotas
@@ -30,6 +30,7 @@ class Overrides:
     passages: Path | None = None
     entities: Path | None = None
     size: int | None = None
+    floor: int | None = None
     seed: int | None = None
     name: str = ""
     fast: bool = False
@@ -59,8 +60,9 @@ class Built:
 def open_sources(
     config: Path | None, out: Path, overrides: Overrides, workers: int = 0, progress: bool = False
 ) -> Sources:
-    """The inputs of a build; a log of one's own brings none of the settings file's passages, entities and labels."""
+    """The inputs of a build, every setting checked before anything is read."""
     settings = with_overrides(load_settings(config), overrides)
+    check_settings(settings, str(config) if config else "settings")
     base = config.parent if config else Path()
     return Sources(
         settings,
@@ -76,9 +78,8 @@ def with_overrides(settings: Settings, overrides: Overrides) -> Settings:
     """`settings` with what the command line said."""
     chosen = settings.input
     if overrides.transcripts:
-        # Another log: the sample's labels, passages and catalogue do not belong to it.
-        paths = tuple(str(path.resolve()) for path in overrides.transcripts)
-        chosen = replace(chosen, transcripts=paths, labels=(), passages="", entities="", reviews="")
+        # Only the log is another one: what the settings file names beside it (passages, catalogue, reviews) stays.
+        chosen = replace(chosen, transcripts=tuple(str(path.resolve()) for path in overrides.transcripts))
     if overrides.labels:
         listed = () if overrides.labels == "none" else (str(Path(overrides.labels).resolve()),)
         chosen = replace(chosen, labels=listed)
@@ -89,6 +90,8 @@ def with_overrides(settings: Settings, overrides: Overrides) -> Settings:
     changed = replace(settings, input=chosen)
     if overrides.size is not None:
         changed = replace(changed, stratify=replace(changed.stratify, size=overrides.size))
+    if overrides.floor is not None:
+        changed = replace(changed, stratify=replace(changed.stratify, floor=overrides.floor))
     if overrides.seed is not None:
         changed = replace(changed, set=replace(changed.set, seed=overrides.seed))
     if overrides.name:
@@ -164,11 +167,19 @@ def _release(sources: Sources, river: River, freeze_items: bool) -> Built:
     return Built(release, closing_table(quotas, real, made, weights), message, remarks, rejected, short)
 
 
+def _unused(river: River) -> Iterator[str]:
+    """A sentence for labels and decisions that were given and belong to nothing here: a wrong file looks like that."""
+    facts = river.facts().get("classify", {})
+    given, used = facts.get("labels_given", 0), facts.get("labels_used", 0)
+    if used < given:
+        yield f"{used} of {given} labels belong to follow-ups of the sample; check [input] labels if you expected more"
+
+
 def _remarks(
     sources: Sources, river: River, quotas: Quotas, filled: Mapping[str, int]
 ) -> tuple[tuple[str, ...], int, int]:
     """What a person should look at, the number of rejected records, and of empty seats."""
-    remarks = []
+    remarks = list(_unused(river))
     rejects = [d for d in river.dropped() if d.stage == "read"]
     if rejects:
         path = rejects_path(sources.out, sources.settings.set.name)

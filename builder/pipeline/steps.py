@@ -21,6 +21,7 @@ Given = Mapping[str, list[Any]]
 def sample(sources: Sources, _: Given) -> Made:
     """A uniform sample of the log's conversations, without private values: none is stored before they are out."""
     from builder.pipeline.reading import sample_log
+    from builder.stages.redact import mask
 
     kept, dropped, facts = sample_log(sources)
     if not any(transcript.follow_up_turns for transcript in kept):
@@ -37,7 +38,7 @@ def sample(sources: Sources, _: Given) -> Made:
     transcripts, found = _redact(sources, kept)
     return {
         "transcripts": transcripts,
-        "sample_dropped": dropped,
+        "sample_dropped": [replace(d, id=mask(d.id), excerpt=mask(d.excerpt)) for d in dropped],
         "sample_facts": [{**facts, "digest": known}],
         "redact_facts": [found],
     }
@@ -57,11 +58,18 @@ def _redact(sources: Sources, sampled: Sequence[Transcript]) -> tuple[list[Trans
     transcripts = []
     keep = frozenset(names | terms)
     for transcript, findings in redact_transcripts(sampled, settings.redact, keep, settings.set.seed):
-        transcripts.append(replace(transcript, language=language_of(transcript)))
+        transcripts.append(
+            replace(transcript, id=_impersonal(transcript.id), language=language_of(transcript))
+        )
         found.update(finding.kind for finding in findings)
         unsure += sum(finding.confidence < SURE for finding in findings)
     facts = {"enabled": settings.redact.enabled, "found": dict(sorted(found.items())), "unreviewed": unsure}
     return transcripts, facts
+
+
+def _impersonal(conversation_id: str) -> str:
+    """The id, or one made of its digest when it is somebody's address."""
+    return f"c_{digest(conversation_id)[:12]}" if "@" in conversation_id else conversation_id
 
 
 def _label_terms(row: Mapping[str, Any]) -> list[str]:
@@ -79,6 +87,8 @@ def classify(sources: Sources, given: Given) -> Made:
         "method": sources.settings.classify.method,
         "model": sources.digest("model")[:16] if sources.settings.classify.method == "encoder" else "",
         "labelled_by": dict(sorted(labelled.items())),
+        "labels_given": len(sources.labels),
+        "labels_used": sum((f.conversation_id, f.turn) in sources.labels for f in follow_ups),
         "unseen_turns": sum(len(f.unseen_turns) for f in follow_ups),
     }
     return {"follow_ups": follow_ups, "catalogue": list(catalogue.entities), "classify_facts": [facts]}

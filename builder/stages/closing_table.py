@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from builder.core.mix import Quotas
+from builder.core.power import detectable_drop
 from builder.core.tables import render_table
 
 HEAD = ("stratum", "share", "95% interval", "seats", "real", "synthetic", "weight", "detectable drop")
@@ -29,7 +30,10 @@ def closing_rows(
             rows.append((*measured, "-", "-", "-", "-", "-"))
             continue
         found = (str(real.get(name, 0)), str(synthetic.get(name, 0)))
-        drop = f"{quota.detectable_drop * 100:.0f} points" if quota.detectable_drop < 1 else "none"
+        n = real.get(name, 0) + synthetic.get(name, 0)
+        # Of the items that are there: empty seats detect nothing.
+        least = detectable_drop(n) if n else 1.0
+        drop = f"{least * 100:.0f} points" if least < 1 else "none"
         weight = f"{weights[name]:.2f}" if name in weights else "-"
         rows.append((*measured, str(quota.seats), *found, weight, drop if quota.seats else "-"))
     sums = (str(sum(real.values())), str(sum(synthetic.values())))

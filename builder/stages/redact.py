@@ -218,3 +218,12 @@ def _structured(text: str) -> tuple[Place, ...]:
         recognisers = tuple(recognise for name, recognise in RECOGNISERS.items() if name not in NEED_DIGITS)
     found = [place for recognise in recognisers for place in recognise(text)]
     return tuple(first_come(found, len(text)) if found else ())
+
+
+def mask(text: str) -> str:
+    """`text` with each structured private value as its kind in brackets: for ids and for records that cannot be read."""
+    out, at = [], 0
+    for kind, start, end, _ in sorted(_structured(text), key=lambda place: place[1]):
+        out += [text[at:start], f"[{kind}]"]
+        at = end
+    return "".join([*out, text[at:]])
