@@ -2,6 +2,8 @@
 
 import importlib
 import sys
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from builder.core.errors import BuilderError, nearest
@@ -64,8 +66,22 @@ def _app(name: str) -> Any:
     if isinstance(command, typer.Typer):
         return command
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command(name)(command)
+    app.command(name)(_with_code(command))
     return app
+
+
+def _with_code(command: Callable[..., Any]) -> Callable[..., None]:
+    """`command` with the number it returns as its exit code, which Typer would pass over."""
+
+    @wraps(command)
+    def run_it(*args: Any, **kwargs: Any) -> None:
+        import typer
+
+        result = command(*args, **kwargs)
+        if isinstance(result, int):
+            raise typer.Exit(result)
+
+    return run_it
 
 
 def _report(error: BuilderError) -> int:
@@ -74,6 +90,12 @@ def _report(error: BuilderError) -> int:
             print(problem, file=sys.stderr)
     print(error, file=sys.stderr)
     return error.code
+
+
+def _of_system(error: OSError) -> BuilderError:
+    """What the system would not do with a file, as a message: the last net, for what no reader or writer explained."""
+    reason = (error.strerror or type(error).__name__).lower()
+    return BuilderError(str(error.filename), f"cannot be opened ({reason})", "check the path and its rights")
 
 
 def run(arguments: list[str]) -> int:
@@ -98,6 +120,12 @@ def run(arguments: list[str]) -> int:
         result = _app(name)(args=rest, prog_name=f"followups {name}", standalone_mode=True)
     except BuilderError as error:
         return _report(error)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _report(_of_system(error))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
     except KeyboardInterrupt:

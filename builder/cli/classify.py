@@ -32,12 +32,14 @@ def classify(
     from builder.core.rows import follow_up_to_row
     from builder.core.settings import ClassifySettings, ReadSettings
     from builder.io.corpus import load_catalogue
-    from builder.io.store import write_jsonl
+    from builder.io.source import find_files
+    from builder.io.store import refuse_overwrite, write_jsonl
     from builder.pipeline.readers import make_reader
     from builder.stages.classify import classify_follow_ups
     from builder.text.entities import mine_entities
 
-    log = load_log(transcripts, ReadSettings())
+    refuse_overwrite(out, (*find_files(transcripts), *((entities,) if entities else ())))
+    log = load_log(transcripts, ReadSettings(), out.parent)
     settings = ClassifySettings("rules" if fast else "encoder", str(model or ""), long_range)
     listed = load_catalogue(entities) if entities else Catalogue()
     catalogue = mine_entities(log.transcripts, listed)

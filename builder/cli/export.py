@@ -24,20 +24,24 @@ def export(
     Example: followups export dist --to promptfoo --out promptfoo
     """
     from builder.core.rows import item_from_row
-    from builder.io.store import read_jsonl, write_bytes
+    from builder.io.store import read_jsonl, refuse_overwrite, write_bytes
     from builder.pipeline.sources import find_items
     from builder.stages.export import EXPORTS
 
     if to not in EXPORTS:
         raise unknown_name("--to", "tool", to, EXPORTS)
     path = find_items(release)
+    refuse_overwrite(out, (release, path.parent if release.is_dir() else path))
     items = [item_from_row(row) for row in read_jsonl(path, "item file")]
     if not items:
         raise BuilderError(str(path), "no items (0 lines)", "build a release first", INVALID_DATA)
     corpus = path.parent / "corpus.jsonl"
     rows = read_jsonl(corpus, "corpus") if corpus.is_file() else []
     passages = {row["_id"]: Passage(row["_id"], row["title"], row["text"]) for row in rows}
-    for name, data in EXPORTS[to](items, passages).items():
+    made = EXPORTS[to](items, passages)
+    for name in made:
+        refuse_overwrite(out / name, (path, corpus))
+    for name, data in made.items():
         write_bytes(out / name, data)
         print(out / name)
     print(f"{len(items)} items for {to}", file=sys.stderr)

@@ -23,13 +23,15 @@ def passages(
     from builder.formats.passages import carried_passages
     from builder.io.shards import records
     from builder.io.source import find_files, plan_shards
-    from builder.io.store import write_jsonl
+    from builder.io.store import refuse_overwrite, write_jsonl
     from builder.stages.read import detect_format
 
     settings = ReadSettings()
     found: dict[str, tuple[str, str]] = {}
     refused = 0
-    plan = plan_shards(find_files(transcripts), settings, lambda values: detect_format(values, settings))
+    files = find_files(transcripts)
+    refuse_overwrite(out, files)
+    plan = plan_shards(files, settings, lambda values: detect_format(values, settings))
     for shard in plan.shards:
         for record in records(shard, settings.max_record_mb << 20):
             if not isinstance(record, Located):

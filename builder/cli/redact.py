@@ -28,12 +28,15 @@ def redact(
     from builder.core.records import Catalogue
     from builder.core.rows import Row, transcript_to_row
     from builder.io.corpus import load_catalogue
-    from builder.io.store import write_jsonl
+    from builder.io.source import find_files
+    from builder.io.store import refuse_overwrite, write_jsonl
     from builder.stages.redact import redact_transcripts, tally
     from builder.text.findings import SURE, Finding
 
     settings = load_settings(config)
-    log = load_log(transcripts, settings.read)
+    read = (*find_files(transcripts), *(path for path in (config, entities) if path))
+    refuse_overwrite(out, read)
+    log = load_log(transcripts, settings.read, out.parent)
     catalogue = load_catalogue(entities) if entities else Catalogue()
     keep = frozenset(name for entity in catalogue.entities for name in (entity.name, *entity.aliases))
     clean: list[Row] = []

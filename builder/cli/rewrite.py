@@ -50,20 +50,28 @@ def rewrite(
     from builder.cli.compare import catalogue_path, load_items, open_retriever
     from builder.evaluate.inputs import entity_finder, make_embedder, read_catalogue
     from builder.evaluate.rewrite import run_design, spread
-    from builder.io.store import write_jsonl
+    from builder.io.store import refuse_overwrite, write_jsonl
+    from builder.pipeline.sources import find_items
     from builder.scope.designs import Tools, make_design
 
     if samples > 1 and rewriter != "openai":
         raise BuilderError("--samples", f"{rewriter} gives the same rewrite each time", "leave it out", USAGE)
+    outs = [out if sample == 0 else out.with_suffix(f".{sample}{out.suffix}") for sample in range(samples)]
+    read = (
+        source if transcripts else find_items(source),
+        *(transcripts or ()),
+        *(path for path in (config, passages, entities) if path),
+    )
+    for path in outs:
+        refuse_overwrite(path, read)
     items = load_items(source, transcripts or [])
     find = entity_finder(read_catalogue(catalogue_path(entities, config), items))
     made = make_design(design, Tools(find, make_embedder(embed)))
     retrieve = open_retriever(source, passages)
     settings = _settings(config, base_url, model, max_cost)
     runs = []
-    for sample in range(samples):
+    for sample, path in enumerate(outs):
         rows = run_design(items, made, _rewriter(rewriter, find, settings, sample), retrieve)
-        path = out if sample == 0 else out.with_suffix(f".{sample}{out.suffix}")
         write_jsonl(path, rows)
         runs.append(rows)
         print(path)

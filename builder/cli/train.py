@@ -32,6 +32,9 @@ def train(
 
     Example: followups train data/labels-a.jsonl data/labels-b.jsonl --out model
     """
+    from builder.io.store import refuse_overwrite
+
+    refuse_overwrite(out, (*labels, *(transcripts or ()), *(path for path in (base, public, work) if path)))
     try:
         import onnx  # noqa: F401  # the extra is whole or absent
         import safetensors  # noqa: F401

@@ -23,9 +23,10 @@ def upgrade(
     from builder.core.item_rules import item_problems
     from builder.core.rows import item_from_row, item_to_row
     from builder.io.schemas import schema_problems
-    from builder.io.store import iter_jsonl, write_jsonl
+    from builder.io.store import iter_jsonl, refuse_overwrite, write_jsonl
     from builder.stages.upgrade import upgrade_row
 
+    refuse_overwrite(out, [items])
     rows, problems = [], []
     for number, row in iter_jsonl(items, "item file"):
         where = f"{items}:{number}"

@@ -5,6 +5,8 @@ from typing import Any
 
 import orjson
 
+from builder.io.store import make_folder
+
 
 class Journal:
     """Calls by key, in a file that only ever grows.
@@ -25,7 +27,7 @@ class Journal:
                 except orjson.JSONDecodeError:
                     continue  # the last line of a process that was killed while it wrote
                 self.rows[row["key"]] = row
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         self._file = path.open("ab", buffering=0)
         if self._file.tell() and path.read_bytes()[-1:] != b"\n":
             self._file.write(b"\n")

@@ -16,7 +16,8 @@ def rejects_path(out: Path, name: str) -> Path:
 def write_rejects(path: Path, rejected: Sequence[Dropped]) -> bool:
     """Write one line {where, reason, detail, raw} per record; without any, an older file is taken away. Says if there are any."""
     if not rejected:
-        path.unlink(missing_ok=True)
+        if path.is_file():
+            path.unlink()
         return False
     rows = sorted((d.id, d.reason, d.detail, d.excerpt) for d in rejected)
     write_jsonl(path, (dict(zip(("where", "reason", "detail", "raw"), row, strict=True)) for row in rows))

@@ -10,13 +10,22 @@ from typing import Any
 
 import orjson
 
-from builder.core.errors import BuilderError, Problem
+from builder.core.errors import USAGE, BuilderError, Problem
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step: readers see the old file or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Put `data` at `path` in one step: readers see the old file or the new one, never a part.
+
+    Raises:
+        BuilderError: It cannot be written there: it is a folder, or what should hold it is a file or closed.
+    """
+    if path.is_dir():
+        raise BuilderError(str(path), "cannot be written (is a folder)", "give the path of a file")
+    make_folder(path.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    except OSError as error:
+        raise _unwritable(path, error) from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -28,6 +37,45 @@ def write_bytes(path: Path, data: bytes) -> None:
         with suppress(FileNotFoundError):
             Path(temporary).unlink()
         raise
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder `path` and those above it; one that is there is left alone.
+
+    Raises:
+        BuilderError: It cannot be made: it or a part of its path is a file, or the folder above is closed.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> BuilderError:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        file = next((part for part in (path, *path.parents) if part.is_file()), path)
+        what = f"cannot be written ({file} is a file, not a folder)"
+        return BuilderError(str(path), what, "choose another path")
+    reason = (error.strerror or type(error).__name__).lower()
+    return BuilderError(str(path), f"cannot be written ({reason})", "choose another path or mend its rights")
+
+
+def refuse_overwrite(out: Path, inputs: Iterable[Path]) -> None:
+    """Stop before a command writes over what it reads.
+
+    Args:
+        out: The file or folder that is going to be written.
+        inputs: Files and folders that are read.
+
+    Raises:
+        BuilderError: `out` is one of the inputs, by whatever path.
+    """
+    target = out.resolve()
+    for given in inputs:
+        if given.resolve() == target or (given.exists() and out.exists() and given.samefile(out)):
+            raise BuilderError(
+                str(out), f"would overwrite an input ({given})", "give another path to write to", USAGE
+            )
 
 
 def write_text(path: Path, text: str) -> None:
