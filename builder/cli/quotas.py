@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from builder.core.errors import DRIFT_OR_SHORT, OK, USAGE, BuilderError
+from builder.core.errors import DRIFT_OR_SHORT, ERROR, OK, USAGE, BuilderError
 from builder.core.mix import Mix
 from builder.pipeline.sources import Sources
 from builder.stages.drift import TOO_FEW, Drift
@@ -74,7 +74,7 @@ def check(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare a new log's mix with the one behind the quotas; exit 5 when a stratum drifted.
+    """Compare a new log's mix with the one behind the quotas; exit 5 when a stratum drifted, 1 when nothing compares.
 
     Example: followups quotas check --transcripts october.jsonl --by month
     """
@@ -100,7 +100,7 @@ def check(
         print(to_json(_drift_row(drift, in_force.mix, new, months, str(path))).decode())
     else:
         print("\n".join(_describe(drift, in_force.mix, new, months, str(path))))
-    raise typer.Exit(DRIFT_OR_SHORT if drift.drifted else OK)
+    raise typer.Exit(DRIFT_OR_SHORT if drift.drifted else OK if drift.comparable else ERROR)
 
 
 def _drift_row(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path: str) -> dict[str, Any]:
@@ -108,6 +108,7 @@ def _drift_row(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path
 
     return {
         "quotas": path,
+        "comparable": drift.comparable,
         "drifted": list(drift.drifted),
         "strata": [{**asdict(shift), "difference": round(shift.difference, 6)} for shift in drift.shifts],
         "g": drift.g,
@@ -128,7 +129,9 @@ def _describe(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path:
         verdict = shift.verdict
         if verdict == TOO_FEW:
             number = (
-                f"{shift.needed} follow-ups would decide" if shift.needed else "the old mix is too uncertain"
+                f"{shift.needed} follow-ups would decide"
+                if shift.needed
+                else "no longer log would decide: the mix of the quotas is too uncertain, or the change is at the limit"
             )
             verdict = f"{verdict} ({number})"
         interval = f"{shift.low * 100:+.1f} to {shift.high * 100:+.1f}"
@@ -155,10 +158,20 @@ def _describe(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path:
         ]
         sizes = ("follow-ups", *(str(mix.n_follow_ups) for mix in months.values()))
         lines += ["", render_table(("by month", *months), [*table, sizes])]
+    if not drift.comparable:
+        return [*lines, _not_comparable(old, new)]
     if drift.drifted:
         listed = ", ".join(drift.drifted)
         return [*lines, f"drifted: {listed}; `followups quotas update` says what following would cost"]
     return [*lines, "no drift"]
+
+
+def _not_comparable(old: Mix, new: Mix) -> str:
+    return (
+        f"not comparable: the quotas' mix was measured by {old.method}, the new log's by {new.method}, and what the "
+        "classifier gets wrong would pass for drift; give second labels (followups adjudicate), or measure both alike "
+        "(the same [classify] method, and labels for both or neither)"
+    )
 
 
 @app.command()
@@ -198,7 +211,17 @@ def update(
             ).decode()
         )
         raise typer.Exit(OK)
-    head = ("stratum", "items now", "seats", "kept", "retired", "to add", "in the log", "left to synthesis")
+    head = (
+        "stratum",
+        "items now",
+        "seats",
+        "kept",
+        "retired",
+        "to add",
+        "in the log",
+        "left to synthesis",
+        "short",
+    )
     rows = [tuple(str(cell) for cell in asdict(row).values()) for row in done.plan]
     sums = ["all", *(str(sum(int(row[k]) for row in rows)) for k in range(1, len(head)))]
     print(render_table(head, [*rows, tuple(sums)]))

@@ -118,7 +118,7 @@ def update_quotas(sources: Sources, log: Log, write: bool) -> Update:
     quotas = allot_quotas(log.mix, available, settings.stratify)
     fresh = [f for f in log.follow_ups if f.id not in kept]
     free = count_available(fresh, settings.draw, settings.set.seed)
-    plan = plan_changes(sources.previous_items, quotas, free)
+    plan = plan_changes(sources.previous_items, quotas, free, settings.synthesize.enabled)
     path = sources.pinned_path
     row = quotas_to_row(quotas)
     changed = not path.is_file() or _seats(quotas_from_row(read_json(path))) != _seats(quotas)

@@ -1,8 +1,8 @@
 """Has production moved away from the mix that the set was built for? Each stratum, and all of them together."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil, log, sqrt
+from dataclasses import dataclass, replace
+from math import log, sqrt
 from statistics import NormalDist
 
 from builder.core.intervals import Z95, wilson
@@ -11,7 +11,13 @@ from builder.core.records import Item
 from builder.core.settings import DriftSettings
 
 STABLE, DRIFTED, TOO_FEW = "stable", "drifted", "too few to tell"
+NOT_COMPARABLE = "not comparable"
+UNCORRECTED = "uncorrected"
+SYNTHESIZED = "long_range"
+"""The one stratum whose seats can be filled by synthesis."""
 _LEAST = 1e-9
+_MOST_TIMES = 4096
+"""A log that would have to be more times as long is no advice any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +31,9 @@ class Shift:
         low: Lower end of the 95% interval of the difference new - old.
         high: Upper end.
         p: P-value of no difference, adjusted over the strata (Holm).
-        verdict: stable, drifted or too few to tell.
-        needed: Follow-ups of the new log that would decide, when there are too few; None when no number would, since
-            the old mix is itself too uncertain.
+        verdict: stable, drifted, too few to tell or not comparable.
+        needed: Follow-ups of the new log that would decide, when there are too few; always more than it has. None when
+            no number would: the old mix is itself too uncertain, or the change lies at the material one.
     """
 
     reference_type: str
@@ -64,6 +70,11 @@ class Drift:
     psi: float
 
     @property
+    def comparable(self) -> bool:
+        """Whether both mixes were measured so that a difference between them means something."""
+        return all(shift.verdict != NOT_COMPARABLE for shift in self.shifts)
+
+    @property
     def drifted(self) -> tuple[str, ...]:
         """Strata that drifted."""
         return tuple(shift.reference_type for shift in self.shifts if shift.verdict == DRIFTED)
@@ -74,15 +85,23 @@ def compare_mixes(old: Mix, new: Mix, settings: DriftSettings) -> Drift:
 
     Each share's interval says how many independent, perfectly read follow-ups it is worth (the n whose Wilson interval
     is as wide), and those numbers, a and b, enter the tests. Per stratum, with m the pooled share:
-    z = (|q - p| - (1/a + 1/b) / 2) / sqrt(m (1 - m) (1/a + 1/b)); p-values adjusted by Holm (1979). A stratum drifted when its p-value is below alpha and the difference
-    is at least material; it is stable when the interval of the difference (Newcombe, Interval estimation for the
-    difference between independent proportions, 1998, method 10) lies within the material one; otherwise there are too
-    few to tell. Overall: G = 2 sum O ln(O / E) on counts divided by the mean design effect (Rao and Scott, 1984).
+    z = (|q - p| - (1/a + 1/b) / 2) / sqrt(m (1 - m) (1/a + 1/b)); p-values adjusted by Holm (1979). A stratum drifted
+    when its p-value is below alpha and the difference is at least material; it is stable when the interval of the
+    difference (Newcombe, Interval estimation for the difference between independent proportions, 1998, method 10) lies
+    within the material one; otherwise there are too few to tell. A mix with the classifier's errors in it and one
+    without them differ by these errors alone: nothing is then comparable. Overall: G = 2 sum O ln(O / E) on counts
+    divided by the mean design effect (Rao and Scott, 1984).
     """
     rows = [(share, _share_of(new, share.reference_type)) for share in old.shares]
     g, df, g_p = g_test(rows, _worth_of(old), _worth_of(new))
     adjusted = holm([_p_value(a, b) for a, b in rows])
-    shifts = [_shift(a, b, p, settings, len(rows)) for (a, b), p in zip(rows, adjusted, strict=True)]
+    shifts = [_shift(a, b, p, settings) for (a, b), p in zip(rows, adjusted, strict=True)]
+    shifts = [
+        replace(s, needed=_needed(rows, k, new.n_follow_ups, settings)) if s.verdict == TOO_FEW else s
+        for k, s in enumerate(shifts)
+    ]
+    if old.method != new.method and UNCORRECTED in (old.method, new.method):
+        shifts = [replace(shift, verdict=NOT_COMPARABLE, needed=None) for shift in shifts]
     return Drift(tuple(shifts), round(g, 4), df, round(g_p, 6), round(_psi(rows, old, new), 6))
 
 
@@ -126,42 +145,50 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _shift(old: Share, new: Share, p: float, settings: DriftSettings, n_strata: int) -> Shift:
+def _shift(old: Share, new: Share, p: float, settings: DriftSettings) -> Shift:
     difference = new.share - old.share
     low = difference - sqrt((new.share - new.low) ** 2 + (old.high - old.share) ** 2)
     high = difference + sqrt((new.high - new.share) ** 2 + (old.share - old.low) ** 2)
     material = settings.material
-    needed = None
     if p < settings.alpha and abs(difference) >= material:
         verdict = DRIFTED
     elif -material <= low and high <= material:
         verdict = STABLE
     else:
         verdict = TOO_FEW
-        needed = _needed(old, new, settings, n_strata)
     ends = (round(max(low, -1.0), 6), round(min(high, 1.0), 6))
-    return Shift(old.reference_type, old.share, new.share, *ends, round(p, 6), verdict, needed)
+    return Shift(old.reference_type, old.share, new.share, *ends, round(p, 6), verdict)
 
 
-def _needed(old: Share, new: Share, settings: DriftSettings, n_strata: int) -> int | None:
-    """Follow-ups of the new log that would decide, if the difference stays what it is."""
-    difference = abs(new.share - old.share)
-    if difference >= settings.material:
-        gap, z = difference, NormalDist().inv_cdf(1 - settings.alpha / (2 * n_strata))
-    else:
-        gap, z = settings.material - difference, Z95
-    middle = max((old.share + new.share) / 2, 1 / (worth(old) + worth(new)))
-    spread = z * z * middle * (1 - middle)
-    rest = gap * gap / spread - 1 / worth(old) if spread else 0.0
-    if rest <= 0:
-        return None
-    # The count that a follow-up is worth stays what it is in this log.
-    per_worth = max(1.0, _counted(new) / worth(new))
-    return ceil(per_worth / rest)
+def _needed(rows: Sequence[tuple[Share, Share]], k: int, n: int, settings: DriftSettings) -> int | None:
+    """Follow-ups of the new log that would decide about stratum `k`, if every share stays what it is.
+
+    The least number at which the verdict itself, Holm's correction and strata without a follow-up included, is another
+    one: found by asking for it at longer and longer logs.
+    """
+
+    def undecided(size: float) -> bool:
+        grown = [(old, _grown(new, size / n)) for old, new in rows]
+        p = holm([_p_value(old, new) for old, new in grown])[k]
+        return _shift(*grown[k], p, settings).verdict == TOO_FEW
+
+    low, high = n, 2 * n
+    while undecided(high):
+        low, high = high, 2 * high
+        if high > _MOST_TIMES * n:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if undecided(middle) else (low, middle)
+    return high
 
 
-def _counted(share: Share) -> float:
-    return share.count / share.share if share.share > 0 and share.count else worth(share)
+def _grown(share: Share, times: float) -> Share:
+    """The same share, of a log so many times as long."""
+    size = worth(share) * times
+    return Share(
+        share.reference_type, round(share.count * times), share.share, *wilson(share.share * size, size)
+    )
 
 
 def _worth_of(mix: Mix) -> float:
@@ -210,7 +237,8 @@ class Change:
         retired: Items that go, the lowest-ranked.
         to_add: Items that must be found.
         available: Follow-ups of the new log that could become items.
-        short: Seats left to synthesis, or empty.
+        synthetic: Seats left to synthesis; only long-range ones can be.
+        short: Seats that stay empty.
     """
 
     reference_type: str
@@ -220,11 +248,17 @@ class Change:
     retired: int
     to_add: int
     available: int
+    synthetic: int
     short: int
 
 
-def plan_changes(items: Iterable[Item], quotas: Quotas, available: Mapping[str, int]) -> tuple[Change, ...]:
-    """What it costs to bring a release to new quotas with as few item changes as possible; one row per stratum."""
+def plan_changes(
+    items: Iterable[Item], quotas: Quotas, available: Mapping[str, int], synthesis: bool = True
+) -> tuple[Change, ...]:
+    """What it costs to bring a release to new quotas with as few item changes as possible; one row per stratum.
+
+    With `synthesis`, long-range seats that the log cannot fill are left to it.
+    """
     before: dict[str, int] = {}
     for item in items:
         before[item.reference_type] = before.get(item.reference_type, 0) + 1
@@ -234,5 +268,7 @@ def plan_changes(items: Iterable[Item], quotas: Quotas, available: Mapping[str, 
         had = before.get(name, 0)
         kept = min(had, quota.seats)
         to_add, found = quota.seats - kept, available.get(name, 0)
-        rows.append(Change(name, had, quota.seats, kept, had - kept, to_add, found, max(to_add - found, 0)))
+        lacking = max(to_add - found, 0)
+        made = lacking if synthesis and name == SYNTHESIZED else 0
+        rows.append(Change(name, had, quota.seats, kept, had - kept, to_add, found, made, lacking - made))
     return tuple(rows)

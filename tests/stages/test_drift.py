@@ -1,5 +1,7 @@
 """Drift: exact values, and how often it cries wolf or stays silent."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,16 @@ from builder.core.intervals import wilson
 from builder.core.mix import Mix, Quota, Quotas, Share
 from builder.core.settings import DriftSettings
 from builder.core.taxonomy import ITEM_STRATA, STRATUM_NAMES
-from builder.stages.drift import DRIFTED, STABLE, TOO_FEW, compare_mixes, holm, plan_changes, worth
+from builder.stages.drift import (
+    DRIFTED,
+    NOT_COMPARABLE,
+    STABLE,
+    TOO_FEW,
+    compare_mixes,
+    holm,
+    plan_changes,
+    worth,
+)
 
 SHARES = (0.05, 0.02, 0.13, 0.15, 0.06, 0.18, 0.14, 0.07, 0.05, 0.15)
 
@@ -65,11 +76,56 @@ def test_few_follow_ups_are_too_few_to_tell_and_the_number_that_decides_is_named
     shift = compare_mixes(old, mix_of(counts_of(200)), DriftSettings()).shifts[2]
     assert shift.verdict == TOO_FEW
     assert shift.needed is not None
-    # 1.96^2 * .13 * .87 / .02^2 = 1086, a little more for the old side's own error.
-    assert 1086 <= shift.needed <= 1110
+    # The normal interval would want 1.96^2 * .13 * .87 / .02^2 = 1086; Wilson's centre moves and asks for more.
+    assert 1086 <= shift.needed <= 1300
     assert (
         compare_mixes(old, mix_of(counts_of(3 * shift.needed)), DriftSettings()).shifts[2].verdict == STABLE
     )
+
+
+def grown(mix: Mix, n: int) -> Mix:
+    """The same shares, measured on a log of `n` follow-ups."""
+    shares = tuple(
+        Share(s.reference_type, round(n * s.share), s.share, *wilson(n * s.share, n)) for s in mix.shares
+    )
+    return Mix(shares, n, n, mix.method)
+
+
+@pytest.mark.parametrize("points", [-0.13, -0.08, -0.03, 0.0, 0.01, 0.03, 0.06, 0.1])
+@pytest.mark.parametrize("n", [15, 63, 200, 900])
+def test_the_number_that_would_decide_is_more_than_there_is_and_does_decide(n: int, points: float) -> None:
+    old, new = mix_of(counts_of(3_000)), mix_of(counts_of(n, moved(points)))
+    for k, shift in enumerate(compare_mixes(old, new, DriftSettings()).shifts):
+        if shift.needed is not None:
+            assert shift.needed > n
+            decided = compare_mixes(old, grown(new, shift.needed), DriftSettings()).shifts[k]
+            assert decided.verdict != TOO_FEW, shift
+
+
+def test_a_stratum_that_a_short_log_has_none_of_does_not_need_fewer_than_the_log_has() -> None:
+    old, new = mix_of(counts_of(600)), mix_of([4, 0, 9, 0, 4, 15, 9, 6, 3, 13])
+    shift = compare_mixes(old, new, DriftSettings()).shifts[3]
+    assert (shift.new, shift.verdict) == (0.0, DRIFTED) or (shift.needed or 64) > 63
+
+
+@pytest.mark.parametrize(("before", "after"), [("labels", "uncorrected"), ("uncorrected", "two_phase")])
+def test_a_mix_with_the_classifiers_errors_in_it_is_not_comparable_with_one_without(
+    before: str, after: str
+) -> None:
+    old = replace(mix_of(counts_of(3_000)), method=before)
+    new = replace(mix_of(counts_of(3_000, moved(0.1))), method=after)
+    drift = compare_mixes(old, new, DriftSettings())
+    assert {shift.verdict for shift in drift.shifts} == {NOT_COMPARABLE}
+    assert (drift.comparable, drift.drifted) == (False, ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("uncorrected", "uncorrected"), ("labels", "rogan_gladen"), ("labels", "labels")]
+)
+def test_mixes_measured_alike_or_both_without_error_compare(before: str, after: str) -> None:
+    old = replace(mix_of(counts_of(3_000)), method=before)
+    new = replace(mix_of(counts_of(3_000, moved(0.1))), method=after)
+    assert "post_pivot_standalone" in compare_mixes(old, new, DriftSettings()).drifted
 
 
 def test_no_new_log_decides_against_an_old_mix_of_forty_follow_ups() -> None:
@@ -127,4 +183,11 @@ def test_a_plan_without_items_adds_every_seat(seats: list[int], available: list[
     plan = plan_changes([], quotas_of(seats), dict(zip(ITEM_STRATA, available, strict=True)))
     assert [row.to_add for row in plan] == seats
     assert all(row.kept == row.retired == 0 for row in plan)
-    assert [row.short for row in plan] == [max(s - a, 0) for s, a in zip(seats, available, strict=True)]
+    lacking = [max(s - a, 0) for s, a in zip(seats, available, strict=True)]
+    assert [row.synthetic + row.short for row in plan] == lacking
+    assert {row.reference_type for row in plan if row.synthetic} <= {"long_range"}
+    assert [row.short for row in plan if row.reference_type == "long_range"] == [0]
+    without = plan_changes(
+        [], quotas_of(seats), dict(zip(ITEM_STRATA, available, strict=True)), synthesis=False
+    )
+    assert [row.short for row in without] == lacking
