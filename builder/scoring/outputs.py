@@ -6,6 +6,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from builder.core.rows import Row
+from builder.core.tables import fixed
 from builder.scoring.decompose import Decomposition, SetDecomposition, round_to_sum
 from builder.scoring.gate import LIMITS, PASS, Verdict, passes
 from builder.scoring.judgement import Judged, Judgement, commonest_contaminants, count_quadrants
@@ -16,6 +17,7 @@ from builder.scoring.tables import (
     decomposition_table,
     gate_sentence,
     label_of,
+    left_out_lines,
     movement_sentence,
     note_on_strata,
     rule_text,
@@ -123,6 +125,7 @@ def judgement_to_markdown(judgement: Judgement) -> str:
         parts += [
             f"### Against {_cell(judgement.baseline.run.name)}",
             _markdown_table(*change_table(judgement)),
+            *left_out_lines(judgement),
         ]
     for decomposition in judgement.decompositions:
         parts += [f"### Where the change of {label_of(decomposition.metric, judged.k)} comes from"]
@@ -150,7 +153,7 @@ def verdicts_to_junit(verdicts: Sequence[Verdict], name: str) -> str:
     for v in verdicts:
         case = f"  <testcase classname={quoteattr(v.rule.group)} name={quoteattr(rule_text(v))}"
         said = (
-            f"{v.verdict}: measured {v.measured:.3f}, interval [{v.low:.3f}, {v.high:.3f}] on {v.n} items; "
+            f"{v.verdict}: measured {fixed(v.measured, 3)}, interval [{fixed(v.low, 3)}, {fixed(v.high, 3)}] on {v.n} items; "
             f"the rule wants that {LIMITS[v.rule.limit]} ({v.rule.value:g})"
         )
         if v.blocks:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from builder.core.tables import fixed
 from builder.core.taxonomy import window_is_right
 from builder.scoring.item_views import Marked
 from builder.scoring.judgement import Judged, Judgement
@@ -58,7 +59,7 @@ def interval_panel(judgement: Judgement, name: str) -> dict[str, Any] | None:
             continue
         change = judgement.comparison.change(group, name) if judgement.comparison else None
         ends = change_interval(change) if change else (0.0, 0.0)
-        said = f"{group}: {after.mean:.2f} [{low_end(after):.2f}, {high_end(after):.2f}] on {after.n} items"
+        said = f"{group}: {fixed(after.mean)} [{fixed(low_end(after))}, {fixed(high_end(after))}] on {after.n} items"
         if change:
             said += f"; {points(change.difference)} points [{points(ends[0])}, {points(ends[1])}]"
         rows.append(
@@ -66,8 +67,8 @@ def interval_panel(judgement: Judgement, name: str) -> dict[str, Any] | None:
                 "name": group,
                 "n": after.n,
                 "svg": Marked(interval_track(_span(before), _span(after), said)),
-                "before": f"{before.mean:.2f}" if before else "",
-                "after": f"{after.mean:.2f}",
+                "before": fixed(before.mean) if before else "",
+                "after": fixed(after.mean),
                 "change": points(change.difference) if change else "",
                 "tone": tone(change.difference, METRICS[PLACE[name]]) if change else "",
                 "is_sure": bool(change) and (ends[0] > 0 or ends[1] < 0),
@@ -92,7 +93,7 @@ def waterfall(judgement: Judgement, place: int) -> dict[str, Any]:
     decomposition = judgement.decompositions[place]
     metric = METRICS[PLACE[decomposition.metric]]
     level, names, steps = float(decomposition.before), [], []
-    names.append((judgement.baseline.run.name if judgement.baseline else "before", f"{level:.3f}"))
+    names.append((judgement.baseline.run.name if judgement.baseline else "before", fixed(level, 3)))
     steps.append(Step(level, level, True, True))
     _, table_rows = decomposition_table(decomposition)
     for part, cells in zip(decomposition.parts, table_rows[:-1], strict=True):
@@ -101,7 +102,7 @@ def waterfall(judgement: Judgement, place: int) -> dict[str, Any]:
         steps.append(Step(level, end, False, (end >= level) == metric.higher_is_better))
         level = end
     after = float(decomposition.after)
-    names.append((judgement.judged.run.name, f"{after:.3f}"))
+    names.append((judgement.judged.run.name, fixed(after, 3)))
     steps.append(Step(after, after, True, True))
     scale = waterfall_scale(steps)
     rows = [

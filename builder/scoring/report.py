@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from builder.core.tables import fixed
 from builder.core.taxonomy import STRATA
 from builder.scoring.gate import FAIL, PASS, TOO_FEW, Verdict, passes
 from builder.scoring.item_views import ItemView, Marked
@@ -123,8 +124,8 @@ def _tiles(judgement: Judgement) -> list[dict[str, Any]]:
             tiles.append(
                 {
                     "label": metric.label.format(k=judgement.judged.k),
-                    "value": f"{cell.mean:.2f}",
-                    "interval": f"{low_end(cell):.2f} to {high_end(cell):.2f}",
+                    "value": fixed(cell.mean),
+                    "interval": f"{fixed(low_end(cell))} to {fixed(high_end(cell))}",
                     "change": points(change.difference) if change else "",
                     "tone": tone(change.difference, metric) if change else "",
                 }
@@ -133,12 +134,14 @@ def _tiles(judgement: Judgement) -> list[dict[str, Any]]:
 
 
 def _verdict_row(verdict: Verdict) -> dict[str, str]:
-    sign = "+" if is_change(verdict) else ""
+    sign = is_change(verdict)
     return {
         "rule": rule_text(verdict),
         "n": str(verdict.n),
-        "measured": f"{verdict.measured:{sign}.3f}",
-        "interval": f"{verdict.low:{sign}.3f} to {verdict.high:{sign}.3f}" if verdict.n else "no items",
+        "measured": fixed(verdict.measured, 3, sign),
+        "interval": f"{fixed(verdict.low, 3, sign)} to {fixed(verdict.high, 3, sign)}"
+        if verdict.n
+        else "no items",
         "verdict": verdict.verdict,
         "tone": "better" if verdict.verdict == "pass" else "worse" if verdict.verdict == "fail" else "unsure",
     }
@@ -149,6 +152,6 @@ def _facet_rows(judged: Judged) -> list[tuple[str, str, list[str]]]:
     seats = dict(judged.table.seats)
     for facet in judged.table.facets:
         cells = [judged.table.cell(facet, name) for name in PLOTTED]
-        texts = [f"{c.mean:.2f} [{c.low:.2f}, {c.high:.2f}]" if c else "-" for c in cells]
+        texts = [f"{fixed(c.mean)} [{fixed(c.low)}, {fixed(c.high)}]" if c else "-" for c in cells]
         rows.append((facet, str(seats[facet]), texts))
     return rows

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from builder.core.tables import render_table
+from builder.core.tables import fixed, render_table
 from builder.scoring.decompose import Decomposition, SetDecomposition, round_to_sum
-from builder.scoring.gate import Verdict, passes
+from builder.scoring.gate import TOO_FEW, Verdict, passes
 from builder.scoring.judgement import Judged, Judgement, count_quadrants
 from builder.scoring.metrics import METRICS
 from builder.scoring.outcomes import QUADRANTS
@@ -17,7 +17,7 @@ _SHOWN = ("recall", "contamination", "coverage", "needless", "unusable")
 
 def points(value: float | Fraction) -> str:
     """A change as signed percentage points: -8.2."""
-    return f"{round(float(value) * 100, 1) + 0.0:+.1f}"
+    return fixed(value * 100, 1, sign=True)
 
 
 def label_of(metric: str, k: int) -> str:
@@ -37,10 +37,7 @@ def judgement_lines(judgement: Judgement) -> list[str]:
             "",
             render_table(*change_table(judgement)),
         ]
-        lines += [
-            f"no evidence: {label_of(metric, judged.k)} of {group} is measured on one side only"
-            for group, metric in judgement.comparison.no_evidence
-        ]
+        lines += left_out_lines(judgement)
     for decomposition in judgement.decompositions:
         head, rows = decomposition_table(decomposition)
         lines += [
@@ -70,8 +67,8 @@ def note_on_strata() -> str:
 
 def _interval(cell: Cell) -> str:
     if cell.group == ALL and cell.cluster_low is not None and cell.cluster_high is not None:
-        return f"{cell.mean:.2f} [{cell.cluster_low:.2f}, {cell.cluster_high:.2f}]"
-    return f"{cell.mean:.2f} [{cell.low:.2f}, {cell.high:.2f}]"
+        return f"{fixed(cell.mean)} [{fixed(cell.cluster_low)}, {fixed(cell.cluster_high)}]"
+    return f"{fixed(cell.mean)} [{fixed(cell.low)}, {fixed(cell.high)}]"
 
 
 def strata_table(judged: Judged) -> tuple[list[str], list[list[str]]]:
@@ -85,7 +82,7 @@ def strata_table(judged: Judged) -> tuple[list[str], list[list[str]]]:
         cells = [table.cell(group, name) for name in metrics]
         rows.append(
             [group, str(seats[group]), f"{share[group]:.1%}", *(_interval(c) if c else "-" for c in cells),
-             f"{first.detectable:.2f}" if first else "-"]
+             fixed(first.detectable) if first else "-"]
         )  # fmt: skip
     return ["stratum", "n", "share", *(label_of(name, judged.k) for name in metrics), "visible"], rows
 
@@ -100,10 +97,32 @@ def change_table(judgement: Judgement) -> tuple[list[str], list[list[str]]]:
     return head, [_change_row(change, judgement.judged.k) for change in shown]
 
 
+def left_out_lines(judgement: Judgement) -> list[str]:
+    """Why strata of the set have no row in the table of changes: nothing changed, or nothing was measured."""
+    comparison, judged = judgement.comparison, judgement.judged
+    if comparison is None:
+        return []
+    lines = []
+    for metric in _SHOWN:
+        changes = {c.group: c for c in comparison.changes if c.metric == metric}
+        still = [g for g, c in changes.items() if g != ALL and not (c.wins or c.losses)]
+        silent = {group for group, name in comparison.no_evidence if name == metric}
+        bare = [g for g in judged.table.groups if changes and g not in changes and g not in silent]
+        label = label_of(metric, judged.k)
+        if still:
+            lines.append(f"no row: {label} of {', '.join(still)} changed in no item")
+        if bare:
+            lines.append(f"no row: no item of {', '.join(bare)} can show {label}")
+    return lines + [
+        f"no evidence: {label_of(metric, judged.k)} of {group} is measured on one side only"
+        for group, metric in comparison.no_evidence
+    ]
+
+
 def _change_row(change: Change, k: int) -> list[str]:
     low, high = change_interval(change)
     return [
-        label_of(change.metric, k), change.group, f"{change.before:.2f}", f"{change.after:.2f}",
+        label_of(change.metric, k), change.group, fixed(change.before), fixed(change.after),
         points(change.difference), f"{points(low)} to {points(high)}",
         f"{change.wins}/{change.ties}/{change.losses}",
         "<.001" if change.p_holm < 0.001 else f"{change.p_holm:.3f}",
@@ -122,14 +141,14 @@ def decomposition_table(decomposition: Decomposition) -> tuple[list[str], list[l
     head = ["stratum", "share", "before", "after", "change", "contribution"]
     shown = round_to_sum({p.stratum: p.contribution for p in decomposition.parts}, decomposition.change, 4)
     rows = [
-        [p.stratum, f"{float(p.share):.1%}", f"{float(p.before):.2f}", f"{float(p.after):.2f}",
-         points(p.after - p.before), f"{float(shown[p.stratum]) * 100:+.2f}"]
+        [p.stratum, f"{float(p.share):.1%}", fixed(p.before), fixed(p.after),
+         points(p.after - p.before), fixed(shown[p.stratum] * 100, sign=True)]
         for p in decomposition.parts
     ]  # fmt: skip
-    change = float(sum(shown.values(), Fraction(0))) * 100
+    change = sum(shown.values(), Fraction(0)) * 100
     rows.append(
-        [ALL, "100.0%", f"{float(decomposition.before):.2f}", f"{float(decomposition.after):.2f}",
-         points(decomposition.change), f"{change:+.2f}"]
+        [ALL, "100.0%", fixed(decomposition.before), fixed(decomposition.after),
+         points(decomposition.change), fixed(change, sign=True)]
     )  # fmt: skip
     return head, rows
 
@@ -138,7 +157,7 @@ def movement_sentence(decomposition: Decomposition) -> str:
     """How much moved beneath the mean."""
     return (
         f"the mean moved {points(decomposition.change)} points; the strata moved "
-        f"{float(decomposition.movement) * 100:.1f} points in all, up and down together"
+        f"{fixed(decomposition.movement * 100, 1)} points in all, up and down together"
     )
 
 
@@ -147,8 +166,8 @@ def set_lines(split: SetDecomposition, k: int) -> list[str]:
     name = label_of(split.metric, k)
     if split.no_evidence:
         return [f"{name}: no evidence, only one version of the set measures {', '.join(split.no_evidence)}"]
-    rows = [[p.stratum, f"{float(p.mix) * 100:+.2f}", f"{float(p.within) * 100:+.2f}"] for p in split.parts]
-    rows.append([ALL, f"{float(split.mix) * 100:+.2f}", f"{float(split.within) * 100:+.2f}"])
+    rows = [[p.stratum, fixed(p.mix * 100, sign=True), fixed(p.within * 100, sign=True)] for p in split.parts]
+    rows.append([ALL, fixed(split.mix * 100, sign=True), fixed(split.within * 100, sign=True)])
     return [
         f"{name} between two versions of the set: {points(split.after - split.before)} points",
         "",
@@ -160,8 +179,8 @@ def verdict_table(verdicts: Sequence[Verdict]) -> tuple[list[str], list[list[str
     """Head and rows: a rule a row."""
     head = ["rule", "n", "measured", "interval", "verdict"]
     return head, [
-        [rule_text(v), str(v.n), f"{v.measured:+.3f}" if is_change(v) else f"{v.measured:.3f}",
-         f"[{v.low:.3f}, {v.high:.3f}]" if v.n else "-", v.verdict]
+        [rule_text(v), str(v.n), fixed(v.measured, 3, is_change(v)),
+         f"[{fixed(v.low, 3)}, {fixed(v.high, 3)}]" if v.n else "-", v.verdict]
         for v in verdicts
     ]  # fmt: skip
 
@@ -181,7 +200,9 @@ def gate_sentence(verdicts: Sequence[Verdict]) -> str:
     """Whether the run may pass, and how many rules stand in its way."""
     blocking = [v for v in verdicts if v.blocks]
     if passes(verdicts):
-        return f"gate passed: {len(verdicts)} rules"
+        undecided = sum(v.verdict == TOO_FEW for v in verdicts)
+        let_through = f", {undecided} of them undecided and let through" if undecided else ""
+        return f"gate passed: {len(verdicts)} rules{let_through}"
     failed = sum(v.verdict == "fail" for v in blocking)
     undecided = len(blocking) - failed
     return f"gate NOT passed: of {len(verdicts)} rules {failed} failed, {undecided} could not be told"

@@ -6,11 +6,19 @@ import orjson
 from builder.core.records import Item
 from builder.evaluate.score import score_run
 from builder.scoring.gate import Gate, Rule
-from builder.scoring.judgement import Judgement, commonest_contaminants, conclude, count_quadrants
+from builder.scoring.judgement import (
+    Costs,
+    Judged,
+    Judgement,
+    commonest_contaminants,
+    conclude,
+    count_quadrants,
+)
 from builder.scoring.outputs import judgement_to_markdown, judgement_to_row, verdicts_to_junit
 from builder.scoring.runs import Run, RunRow
-from builder.scoring.tables import judgement_lines
-from tests.scoring.sample import ORDINAL, PIVOT
+from builder.scoring.strata import tabulate
+from builder.scoring.tables import gate_sentence, judgement_lines
+from tests.scoring.sample import ORDINAL, PIVOT, outcome
 
 GOLD = {"fu_pivot": ("docs/billing-export#pagination",), "fu_ordinal": ("docs/dublin#sla",)}
 ITEMS = (PIVOT, ORDINAL)
@@ -97,3 +105,32 @@ def test_quadrants_and_contaminants_are_counted() -> None:
     outcomes = CONTAMINATED.judged.outcomes
     assert count_quadrants(outcomes)["lucky"] == 1
     assert commonest_contaminants(outcomes) == [("Dublin", 1)]
+
+
+def test_a_mean_reads_the_same_in_the_table_and_in_the_decomposition() -> None:
+    # 7 of 8, by weights whose sum is off in the last bits: 0.875 is 0.88 in every line, never 0.87.
+    new = [outcome(f"i{at}", "standalone", weight=0.985765, recall=float(at > 0)) for at in range(8)]
+    old = [outcome(f"i{at}", "standalone", weight=0.985765, recall=1.0) for at in range(8)]
+    run = Run("r", {"i0": RunRow("x")})
+    before, after = (Judged(run, 5, tuple(o), tabulate(o, draws=20), Costs()) for o in (old, new))
+    lines = "\n".join(judgement_lines(conclude("set", after, before)))
+    assert "0.88" in lines
+    assert "0.87 " not in lines
+
+
+def test_a_stratum_without_a_row_of_changes_is_told_with_the_reason() -> None:
+    lines = judgement_lines(judged("same", None, "Dublin uptime"))
+    assert "no row: contamination of post_pivot_standalone, ordinal changed in no item" in lines
+    assert "no row: no item of ordinal can show needless rewriting" in lines
+    assert any(line.startswith("no row: recall@5 of") and "changed in no item" in line for line in lines)
+
+
+def test_a_gate_that_passes_with_undecided_rules_says_how_many() -> None:
+    rules = (Rule("ordinal", "recall", "floor", 0.4), Rule("ordinal", "contamination", "ceiling", 1.0))
+    run = Run(
+        "r",
+        {"fu_pivot": RunRow("billing export", ()), "fu_ordinal": RunRow("Dublin uptime", GOLD["fu_ordinal"])},
+    )
+    gate = Gate(rules, undecided_passes=True)
+    verdicts = conclude("set", score_run(ITEMS, run, draws=20), gate=gate).verdicts
+    assert gate_sentence(verdicts) == "gate passed: 2 rules, 1 of them undecided and let through"
