@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from builder.core.errors import INVALID_DATA, BuilderError
-
 if TYPE_CHECKING:
     from builder.evaluate.ceiling import Ceiling
 
@@ -46,7 +44,6 @@ def ceiling(
 def _measure(source: Path, transcripts: list[Path], entities: Path | None, embed: str) -> "Ceiling":
     from tqdm import tqdm
 
-    from builder.core.rows import item_from_row
     from builder.evaluate.ceiling import make_ceiling
     from builder.evaluate.inputs import (
         entity_finder,
@@ -56,31 +53,26 @@ def _measure(source: Path, transcripts: list[Path], entities: Path | None, embed
         read_catalogue,
         read_transcripts,
     )
-    from builder.io.store import read_jsonl
+    from builder.io.items import read_items_or_labels
     from builder.pipeline.sources import find_items
     from builder.scope.ceiling import case_of, case_of_row, queries
     from builder.scope.slot_ceiling import EVICT_HORIZONS, STALE_HORIZONS
 
-    rows = read_jsonl(find_items(source), "item or label file")
-    if not rows:
-        raise BuilderError(
-            str(source), "no labels (0 lines)", "give a file with one label a line", INVALID_DATA
-        )
-    if "prefix" in rows[0]:
-        items = [item_from_row(row) for row in rows]
-        pivots = None
-    else:
+    items, rows = read_items_or_labels(find_items(source))
+    pivots = None
+    if rows:
         pivots = _pivots(rows)
         if not transcripts:
             cases = queries(map(case_of_row, rows))
             return make_ceiling(cases, len(rows) - len(cases), pivots)
         items = items_from_labels(rows, read_transcripts(transcripts))
+    n = len(rows) or len(items)
     cases = queries(map(case_of, items))
     conversations = {}
     for item in sorted(items, key=lambda item: item.turn):
         conversations[item.conversation_id] = (*item.prefix, follow_up_of(item))
     find = entity_finder(read_catalogue(entities, items))
-    left_out = len(rows) - len(cases)
+    left_out = n - len(cases)
     total = 2 * len(STALE_HORIZONS) * len(EVICT_HORIZONS)
     with tqdm(total=total, desc="horizons", unit="pair", disable=not sys.stderr.isatty()) as bar:
         return make_ceiling(cases, left_out, pivots, conversations, find, make_embedder(embed), bar.update)

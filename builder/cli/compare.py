@@ -77,12 +77,12 @@ def file_name(design: str) -> str:
 
 def load_items(source: Path, transcripts: list[Path]) -> list[Item]:
     """The items of a release or item file, or made of labels and transcripts."""
-    from builder.evaluate.inputs import items_from_labels, read_items, read_transcripts
-    from builder.io.store import read_jsonl
+    from builder.evaluate.inputs import items_from_labels, read_transcripts
+    from builder.io.items import WHOLE_LABEL, read_items, read_labels
     from builder.pipeline.sources import find_items
 
     if transcripts:
-        return items_from_labels(read_jsonl(source, "label file"), read_transcripts(transcripts))
+        return items_from_labels(read_labels(source, WHOLE_LABEL), read_transcripts(transcripts))
     return read_items(find_items(source))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from builder.core.errors import INVALID_DATA, BuilderError, unknown_name
+from builder.core.errors import unknown_name
 from builder.core.records import Passage
 
 
@@ -23,7 +23,7 @@ def export(
 
     Example: followups export dist --to promptfoo --out promptfoo
     """
-    from builder.core.rows import item_from_row
+    from builder.io.items import read_items
     from builder.io.store import read_jsonl, refuse_overwrite, write_bytes
     from builder.pipeline.sources import find_items
     from builder.stages.export import EXPORTS
@@ -32,9 +32,7 @@ def export(
         raise unknown_name("--to", "tool", to, EXPORTS)
     path = find_items(release)
     refuse_overwrite(out, (release, path.parent if release.is_dir() else path))
-    items = [item_from_row(row) for row in read_jsonl(path, "item file")]
-    if not items:
-        raise BuilderError(str(path), "no items (0 lines)", "build a release first", INVALID_DATA)
+    items = read_items(path)
     corpus = path.parent / "corpus.jsonl"
     rows = read_jsonl(corpus, "corpus") if corpus.is_file() else []
     passages = {row["_id"]: Passage(row["_id"], row["title"], row["text"]) for row in rows}

@@ -39,13 +39,12 @@ def review(
     from datetime import UTC, datetime
 
     from builder.core.decisions import ADJUDICATION
-    from builder.core.rows import item_from_row
+    from builder.io.items import read_items
     from builder.io.review.journal import open_journal
-    from builder.io.store import read_jsonl
     from builder.pipeline.desk import Sitting, pass_agreement
     from builder.pipeline.sources import find_items
 
-    known = {row["id"]: item_from_row(row) for row in read_jsonl(find_items(items), "item file")}
+    known = {item.id: item for item in read_items(find_items(items))}
     journal = open_journal(decisions)
     if journal.remark:
         print(journal.remark, file=sys.stderr)

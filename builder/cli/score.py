@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from builder.core.errors import GATE_FAILED, USAGE, BuilderError
+from builder.io.items import iter_items
 
 if TYPE_CHECKING:
     from builder.core.records import Item
@@ -55,7 +56,7 @@ def score(
 
     Example: followups score dist run.jsonl --baseline last-week.jsonl --gate gate.toml --html report.html
     """
-    from builder.evaluate.score import iter_items, read_gate, score_run
+    from builder.evaluate.score import read_gate, score_run
     from builder.pipeline.sources import find_items
     from builder.scoring.judgement import conclude
 

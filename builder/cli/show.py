@@ -8,7 +8,6 @@ import typer
 
 from builder.core.errors import BuilderError, nearest
 from builder.core.records import Item, Turn
-from builder.core.rows import item_from_row
 from builder.core.taxonomy import right_windows
 from builder.core.terms import spans
 
@@ -27,10 +26,10 @@ def show(
 
     Example: followups show fu_0123456789ab --release dist
     """
-    from builder.io.store import read_jsonl
+    from builder.io.items import read_items
     from builder.pipeline.sources import find_items
 
-    items = [item_from_row(row) for row in read_jsonl(find_items(release), "item file")]
+    items = read_items(find_items(release))
     found = [item for item in items if item.id.startswith(item_id)]
     if len(found) != 1:
         close = nearest(item_id, [item.id for item in items])

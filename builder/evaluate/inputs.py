@@ -9,11 +9,11 @@ from pathlib import Path
 from builder.core.errors import INVALID_DATA, BuilderError, unknown_name
 from builder.core.identity import item_id
 from builder.core.records import Catalogue, Entity, Item, Transcript, Turn
-from builder.core.rows import Row, aliases_from_row, item_from_row, transcript_from_row
+from builder.core.rows import Row, aliases_from_row
 from builder.core.taxonomy import ITEM_STRATA, d_introduced, d_live, d_stale, intervening_turns
 from builder.io.corpus import load_catalogue
 from builder.io.embed import minilm
-from builder.io.store import read_jsonl
+from builder.io.items import iter_transcripts
 from builder.scope.liveness import UNTYPED
 from builder.scope.shown import Embed, FindEntities
 from builder.scope.tongue import lexicon_for
@@ -27,22 +27,9 @@ EVERYWHERE = 0.1
 """Share of the conversations above which a mined name, such as the product's own, names no subject."""
 
 
-def read_items(path: Path) -> list[Item]:
-    """The items of an item file.
-
-    Raises:
-        BuilderError: The file holds none.
-    """
-    items = [item_from_row(row) for row in read_jsonl(path, "item file")]
-    if not items:
-        raise BuilderError(str(path), "no items (0 lines)", "build a release first", INVALID_DATA)
-    return items
-
-
 def read_transcripts(paths: Iterable[Path]) -> dict[str, Transcript]:
     """Transcripts in the canonical shape, by conversation id."""
-    transcripts = (transcript_from_row(row) for path in paths for row in read_jsonl(path, "transcript file"))
-    return {transcript.id: transcript for transcript in transcripts}
+    return {transcript.id: transcript for path in paths for transcript in iter_transcripts(path)}
 
 
 def read_catalogue(path: Path | None, items: Sequence[Item]) -> Catalogue:

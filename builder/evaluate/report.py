@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from builder.core.records import Item
-from builder.evaluate.score import iter_items
+from builder.io.items import iter_items
 from builder.io.resources import PACKAGE
 from builder.io.store import write_text
 from builder.scoring.item_views import ItemView, change_of, choose_items, view_item

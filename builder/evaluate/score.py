@@ -2,13 +2,13 @@
 
 import importlib
 import tomllib
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from builder.core.errors import INVALID_DATA, USAGE, BuilderError, Problem
+from builder.core.errors import INVALID_DATA, USAGE, BuilderError
 from builder.core.records import Item
-from builder.core.rows import item_from_row, turn_to_row
+from builder.core.rows import turn_to_row
 from builder.evaluate.inputs import content_keys
 from builder.io.store import iter_jsonl, iter_lines, read_bytes
 from builder.scoring.gate import Gate, gate_from_toml
@@ -67,25 +67,6 @@ def costs_of(run: Run) -> Costs:
 
 def _mean(counts: Sequence[int]) -> float | None:
     return round(sum(counts) / len(counts), 2) if counts else None
-
-
-def iter_items(path: Path, only: Container[str] | None = None) -> Iterator[Item]:
-    """The items of an item file, one at a time; those with an id in `only`, when it is given.
-
-    Raises:
-        BuilderError: A line is not an item.
-    """
-    for number, row in iter_jsonl(path, "item file"):
-        if isinstance(row, Problem):
-            raise BuilderError(row.where, row.what, row.fix, INVALID_DATA)
-        if only is not None and row.get("id") not in only:
-            continue
-        try:
-            yield item_from_row(row)
-        except (AttributeError, KeyError, TypeError):
-            raise BuilderError(
-                f"{path}:{number}", "not an item", "run `followups validate` on the file", INVALID_DATA
-            ) from None
 
 
 def read_run(path: Path) -> Run:

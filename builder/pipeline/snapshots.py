@@ -6,10 +6,10 @@ from typing import Any
 from builder.core.errors import INVALID_DATA, BuilderError
 from builder.core.hashing import digest
 from builder.core.records import Item
-from builder.core.rows import item_from_row
 from builder.core.versions import Rules, Snapshot, parse_version, taxonomy_digest
+from builder.io.items import iter_items
 from builder.io.schemas import schema
-from builder.io.store import read_json, read_jsonl
+from builder.io.store import read_json
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def read_items(folder: Path) -> tuple[Item, ...]:
     """The items of the release in `folder`, in its order."""
-    return tuple(item_from_row(row) for row in read_jsonl(folder / "items.jsonl", "item file"))
+    return tuple(iter_items(folder / "items.jsonl"))
 
 
 def read_snapshot(folder: Path) -> Snapshot:

@@ -11,8 +11,9 @@ from builder.core.errors import BuilderError
 from builder.core.hashing import digest
 from builder.core.mix import Mix
 from builder.core.records import Catalogue, Item, Passage
-from builder.core.rows import Row, item_from_row
+from builder.core.rows import Row
 from builder.core.settings import Settings
+from builder.io.items import iter_items, read_labels
 from builder.io.store import digest_file, read_json, read_jsonl
 
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
@@ -77,9 +78,7 @@ class Sources:
     @cached_property
     def labels(self) -> Mapping[tuple[str, int], Row]:
         """Labels by people, by conversation id and turn."""
-        rows = [
-            row for name in self.settings.input.labels for row in read_jsonl(self.path(name), "label file")
-        ]
+        rows = [row for name in self.settings.input.labels for row in read_labels(self.path(name))]
         return {(row["conversation_id"], row["turn"]): row for row in rows}
 
     @cached_property
@@ -98,7 +97,7 @@ class Sources:
         """Items of the previous release, in its order."""
         if self.previous is None:
             return ()
-        return tuple(item_from_row(row) for row in read_jsonl(self.previous / "items.jsonl", "item file"))
+        return tuple(iter_items(self.previous / "items.jsonl"))
 
     @property
     def pinned_path(self) -> Path:

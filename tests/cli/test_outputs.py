@@ -67,3 +67,25 @@ def test_rejected_records_end_with_invalid_data_and_stand_beside_the_output(
     assert len(out.read_text().splitlines()) == 1
     assert (tmp_path / "made" / "log.rejects.jsonl").is_file()
     assert not (tmp_path / "log.rejects.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", "fu_1", "--release", "{log}"],
+        ["rewrite", "{log}", "--design", "window:2", "--out", "{out}"],
+        ["export", "{log}", "--to", "promptfoo", "--out", "{out}"],
+        ["compare", "{log}", "--out", "{out}"],
+        ["compare", "{log}", "--transcripts", "{log}", "--out", "{out}"],
+        ["review", "{log}", "--decisions", "{out}"],
+        ["ceiling", "{log}"],
+    ],
+    ids=" ".join,
+)
+def test_a_log_in_the_place_of_a_release_is_named(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = log(tmp_path / "log.jsonl"), tmp_path / "out"
+    assert run([part.format(log=path, out=out) for part in command]) == INVALID_DATA
+    assert capsys.readouterr().err.startswith(f"{path}:1: not a")
+    assert not out.exists()

@@ -6,7 +6,8 @@ import pytest
 
 from builder.core.errors import BuilderError
 from builder.core.rows import item_to_row
-from builder.evaluate.score import costs_of, iter_items, read_gate, read_run, run_from_callable, score_run
+from builder.evaluate.score import costs_of, read_gate, read_run, run_from_callable, score_run
+from builder.io.items import iter_items
 from builder.io.store import write_jsonl, write_text
 from builder.scoring.runs import Run, RunRow
 from tests.scoring.sample import ORDINAL, PIVOT
