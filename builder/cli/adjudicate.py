@@ -47,6 +47,7 @@ def adjudicate(
     """
     from builder.core.errors import INVALID_DATA
     from builder.core.rows import follow_up_to_row
+    from builder.io.llm import check_model
     from builder.io.store import write_jsonl
     from builder.pipeline.second_labels import second_labels
 
@@ -59,6 +60,7 @@ def adjudicate(
         max_cost=settings.model.max_cost if max_cost is None else max_cost,
         batch=batch or settings.model.batch,
     )
+    check_model(asked)
     second = replace(
         settings.adjudicate, source="model", per_stratum=per_stratum or settings.adjudicate.per_stratum
     )

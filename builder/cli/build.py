@@ -34,7 +34,7 @@ def build(
     name: Annotated[str, typer.Option(help="Name of the set")] = "",
     fast: Annotated[bool, typer.Option("--fast", help="Classify by rules, without the model")] = False,
     workers: Annotated[
-        int, typer.Option(help="Processes for reading, threads for the classifier; 0 for one a core")
+        int, typer.Option(min=0, help="Processes for reading, threads for the classifier; 0 for one a core")
     ] = 0,
     freeze_items: Annotated[
         bool, typer.Option("--freeze-items", help="Keep the previous release's items and weigh them anew")

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from builder.core.completion import Complete, Reply, Request
 from builder.core.errors import USAGE, BuilderError
@@ -30,13 +31,10 @@ def make_complete(
         poll_s: Seconds between two looks at a batch.
 
     Raises:
-        BuilderError: No model is named, or its key is missing; later: the bound on cost is reached, the server refuses
+        BuilderError: The settings name no model that can be asked, or its key is missing; later: the bound on cost is reached, the server refuses
             the key or is gone.
     """
-    if not settings.name:
-        raise BuilderError(
-            "[model]", "name is empty", "name the model, and base_url unless it is OpenAI's", USAGE
-        )
+    check_model(settings)
     key = os.environ.get(settings.key_env, "")
     if not key and not settings.base_url:
         raise BuilderError(
@@ -59,6 +57,28 @@ def make_complete(
         return [reply_from(journal.rows[k]) for k in keys]
 
     return complete
+
+
+def check_model(settings: ModelSettings) -> None:
+    """Refuse settings under which no model can be asked, or no bound on cost kept.
+
+    Raises:
+        BuilderError: No model is named, base_url is no web address, or there is a bound on cost and no price to keep it by.
+    """
+    if not settings.name:
+        raise BuilderError(
+            "[model]", "name is empty", "name the model, and base_url unless it is OpenAI's", USAGE
+        )
+    address = urlsplit(settings.base_url)
+    if settings.base_url and not (address.scheme in ("http", "https") and address.netloc):
+        fix = "write it with http:// or https://, such as http://localhost:8000/v1"
+        raise BuilderError("[model] base_url", f'"{settings.base_url}" is no web address', fix, USAGE)
+    if settings.max_cost and not (settings.input_price or settings.output_price):
+        what = f"is {settings.max_cost:g}, but no prices are set, so that no cost can be reckoned"
+        fix = (
+            "set [model] input_price and output_price (US dollars per million tokens), or leave the bound out"
+        )
+        raise BuilderError("--max-cost", what, fix, USAGE)
 
 
 def describe_estimate(requests: Iterable[Request], settings: ModelSettings, journal: Journal) -> str:

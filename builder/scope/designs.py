@@ -71,9 +71,13 @@ def _threads(name: str, argument: str, tools: Tools) -> Design:
 
 def _threshold(name: str, given: str, default: float, fix: str) -> float:
     try:
-        return float(given) if given else default
+        threshold = float(given) if given else default
     except ValueError:
         raise BuilderError("--design", f'"{name}" has no threshold that is a number', fix, USAGE) from None
+    if not -1 <= threshold <= 1:
+        what = f'"{name}": no cosine is {given}'
+        raise BuilderError("--design", what, f"give a threshold from -1 to 1: {fix}", USAGE)
+    return threshold
 
 
 def _liveness(name: str, argument: str, tools: Tools) -> Design:
@@ -84,6 +88,11 @@ def _liveness(name: str, argument: str, tools: Tools) -> Design:
         fix = "write liveness, liveness:3,8 (stale, evict), with ,keep (no superseding) or ,report (slots from the rewriter)"
         raise BuilderError("--design", f'"{name}" is not a liveness design', fix, USAGE)
     stale, evict = numbers or (Horizons().stale, Horizons().evict)
+    if stale > evict:
+        what = f'"{name}": slots would be evicted ({evict}) before they are stale ({stale})'
+        raise BuilderError(
+            "--design", what, f"give stale from 1 to evict, such as liveness:{evict},{stale}", USAGE
+        )
     return make_liveness(name, Horizons(stale, evict, "keep" not in words), tools.find, "report" in words)
 
 
@@ -177,9 +186,8 @@ def with_needed(state: State, needed: Sequence[int]) -> State:
 
 
 def _whole(name: str, argument: str, example: str) -> int:
-    if not argument.isdigit():
+    if not (argument.isascii() and argument.isdigit()):
         kind = name.partition(":")[0]
-        raise BuilderError(
-            "--design", f'"{name}" has no whole number behind the colon', f"write {kind}:{example}", USAGE
-        )
+        fix = f"write {kind}:{example}, or any other number of turns from 0"
+        raise BuilderError("--design", f'"{name}" has no whole number behind the colon', fix, USAGE)
     return int(argument)

@@ -11,6 +11,9 @@ from builder.core.records import Terms
 Located = Iterable[tuple[str, Any | Problem]]
 """(place for people, JSON value or the reason why it is none)."""
 
+MOST_LISTED = 10
+"""Ids named one by one when a run does not fit the set."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
@@ -142,20 +145,30 @@ def match_ids(run: Run, ids: Collection[str]) -> None:
     """Refuse a run whose ids are not exactly those of the set.
 
     Raises:
-        BuilderError: An item has no row, or a row no item; every one is named.
+        BuilderError: An item has no row, or a row no item; the first ten of each are named, the others counted.
     """
     known = set(ids)
-    problems = [
-        Problem(f"{run.name}: {name}", "no row for this item", "write one; with rewrite null where it failed")
-        for name in sorted(known - run.rows.keys())
-    ]
-    problems += [
-        Problem(
-            f"{run.name}: {name}", "no item of the set has this id", "score the release the run was made on"
-        )
-        for name in sorted(run.rows.keys() - known)
-    ]
+    problems = _listed(
+        run.name,
+        sorted(known - run.rows.keys()),
+        ("no row for this item", "items of the set have no row either"),
+        "write one; with rewrite null where it failed",
+    )
+    problems += _listed(
+        run.name,
+        sorted(run.rows.keys() - known),
+        ("no item of the set has this id", "ids are not of the set either"),
+        "score the release the run was made on",
+    )
     _refuse(run.name, problems, run.rows)
+
+
+def _listed(name: str, ids: list[str], what: tuple[str, str], fix: str) -> list[Problem]:
+    """A problem for each id, and from the eleventh on one that says how many more there are."""
+    problems = [Problem(f"{name}: {found}", what[0], fix) for found in ids[:MOST_LISTED]]
+    if len(ids) > MOST_LISTED:
+        problems.append(Problem(name, f"{len(ids) - MOST_LISTED} more {what[1]}", fix))
+    return problems
 
 
 def _refuse(name: str, problems: list[Problem], rows: Collection[str]) -> None:

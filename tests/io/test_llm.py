@@ -17,7 +17,7 @@ from builder.io.budget import count_tokens
 from builder.io.calls import call_key
 from builder.io.journal import Journal
 from builder.io.line import retry_after
-from builder.io.llm import describe_estimate, make_complete
+from builder.io.llm import check_model, describe_estimate, make_complete
 from tests.io.model_server import Answer, Seen, serving
 
 SCHEMA: dict[str, Any] = {"title": "label", "type": "object", "properties": {"form": {"type": "string"}}}
@@ -341,3 +341,26 @@ def test_a_batch_holds_no_more_than_the_bound_pays_for(tmp_path: Path) -> None:
             make_complete(settings, tmp_path, poll_s=0.001)(questions(40))
         assert stopped.value.code == BUDGET_REACHED
         assert 0 < seen.cost(1000.0, 1000.0) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            {"max_cost": 5.0},
+            "--max-cost: is 5, but no prices are set.*set .model. input_price and output_price",
+        ),
+        ({"base_url": "localhost:8000/v1"}, '"localhost:8000/v1" is no web address; write it with http://'),
+        ({"base_url": "https://"}, "is no web address"),
+        ({"base_url": "ftp://models.example/v1"}, "is no web address"),
+    ],
+)
+def test_settings_by_which_nothing_can_be_asked_are_misuse(values: dict[str, Any], message: str) -> None:
+    settings = ModelSettings(**{"name": "careful-reader", "base_url": "http://127.0.0.1:1/v1", **values})
+    with pytest.raises(BuilderError, match=message) as raised:
+        check_model(settings)
+    assert raised.value.code == USAGE
+
+
+def test_one_price_is_enough_to_keep_a_bound() -> None:
+    check_model(ModelSettings(name="careful-reader", max_cost=5.0, output_price=2.0))

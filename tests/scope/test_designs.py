@@ -112,3 +112,28 @@ def test_tokens_are_estimated_by_characters_and_one_each_in_scripts_without_spac
     assert estimate_tokens("And Dublin's RPO?") == 5
     assert estimate_tokens("帳單匯出") == 4
     assert estimate_tokens("") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "window:-1",
+            "no whole number behind the colon; write window:8, or any other number of turns from 0",
+        ),
+        (
+            "window:two",
+            "no whole number behind the colon; write window:8, or any other number of turns from 0",
+        ),
+        ("window:²", "no whole number behind the colon; write window:8, or any other number of turns from 0"),
+        ("segments:9", "no cosine is 9; give a threshold from -1 to 1"),
+        ("segments:nan", "no cosine is nan; give a threshold from -1 to 1"),
+        ("segments:wording,-2", "no cosine is -2; give a threshold from -1 to 1"),
+        ("threads:1.5", "no cosine is 1.5; give a threshold from -1 to 1"),
+        ("liveness:8,3", r"evicted \(3\) before they are stale \(8\); give stale from 1 to evict"),
+    ],
+)
+def test_a_number_out_of_range_is_misuse_and_the_range_is_named(name: str, message: str) -> None:
+    with pytest.raises(BuilderError, match=message) as raised:
+        make_design(name, TOOLS)
+    assert raised.value.code == 2

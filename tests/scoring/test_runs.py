@@ -98,6 +98,17 @@ def test_missing_and_extra_ids_are_errors_by_name() -> None:
     ]
 
 
+def test_from_the_eleventh_on_missing_ids_are_counted() -> None:
+    with pytest.raises(BuilderError) as caught:
+        match_ids(
+            run_from_rows("r", rows({"id": "a", "rewrite": "q"})), ["a", *(f"m{n:03}" for n in range(250))]
+        )
+    told = [str(problem) for problem in caught.value.problems]
+    assert len(told) == 11
+    assert told[9] == "r: m009: no row for this item; write one; with rewrite null where it failed"
+    assert told[10].startswith("r: 240 more items of the set have no row either; ")
+
+
 def test_trec_lines_are_ranked_by_score_then_rank() -> None:
     lines = ["q1 Q0 b 2 1.5 bm25", "q1 Q0 a 1 1.5 bm25", "q1 Q0 c 3 9.0 bm25", "", "q2 Q0 a 1 0.1 bm25"]
     run = run_from_trec("bm25.trec", lines)
