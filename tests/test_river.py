@@ -120,21 +120,20 @@ def test_killed_at_twenty_moments_it_ends_with_the_same_digest(
     )
     whole = time.monotonic() - started
     killed = 0
-    for _ in range(20):
+    while killed < 20:
         process = subprocess.Popen(command(config, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            process.wait(moments.uniform(0.05, 0.9) * whole)
+            process.wait(moments.uniform(0.05, 0.6) * whole)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
+            process.wait()
             killed += 1
-        process.wait()
-        if killed < 20 and release_of(out).is_dir():
-            # It came to its end between two kills: start over, so that all twenty hit a running build.
-            assert digest_of(release_of(out)) == digest_of(undisturbed)
-            shutil.rmtree(out)
+            continue
+        # It came to its end between two kills: start over, so that all twenty hit a running build.
+        assert digest_of(release_of(out)) == digest_of(undisturbed)
+        shutil.rmtree(out)
     done = subprocess.run(command(config, out), capture_output=True, text=True)
     assert done.returncode in (0, 5), done.stderr
-    assert killed >= 10
     assert digest_of(release_of(out)) == digest_of(undisturbed)
 
 

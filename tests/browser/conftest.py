@@ -17,7 +17,8 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+# Closed before other modules run: while it is open, an event loop runs in the thread of the tests.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium; tests that need it skip without it."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -34,7 +35,7 @@ def browser_page(browser: Any) -> Iterator[Any]:
     """A fresh page of its own context; an error of a script on it fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     yield page
