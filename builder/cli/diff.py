@@ -21,16 +21,20 @@ def diff(
     """
     from builder.core.versions import compare, diff_to_row, next_version, write_version
     from builder.io.store import to_json
-    from builder.pipeline.snapshots import read_snapshot
+    from builder.pipeline.snapshots import read_manifest, read_snapshot
     from builder.pipeline.sources import find_release
 
-    old, new = read_snapshot(find_release(release_a)), read_snapshot(find_release(release_b))
+    folders = find_release(release_a), find_release(release_b)
+    old, new = map(read_snapshot, folders)
+    sets = [str(read_manifest(folder)["name"]) for folder in folders]
     found = compare(old, new)
     follows = write_version(next_version(old.version, found.level))
     if as_json:
         versions = {"from": write_version(old.version), "to": write_version(new.version), "follows": follows}
-        print(to_json({**versions, **diff_to_row(found)}).decode())
+        print(to_json({"sets": sets, **versions, **diff_to_row(found)}).decode())
         return
+    if sets[0] != sets[1]:
+        print(f"different sets: {sets[0]} and {sets[1]}; their versions do not follow from each other")
     print(f"v{write_version(old.version)} to v{write_version(new.version)}: {found.level or 'no'} change")
     print("\n".join(describe(found)))
 

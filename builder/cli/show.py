@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from builder.core.errors import BuilderError, nearest
+from builder.core.errors import USAGE, BuilderError, nearest
 from builder.core.records import Item, Turn
 from builder.core.taxonomy import right_windows
 from builder.core.terms import spans
 
 WIDTH = 96
+_LISTED = 5
 
 
 def show(
@@ -32,10 +33,20 @@ def show(
     items = read_items(find_items(release))
     found = [item for item in items if item.id.startswith(item_id)]
     if len(found) != 1:
-        close = nearest(item_id, [item.id for item in items])
-        what = f'no item "{item_id}"' if not found else f'"{item_id}" is the start of {len(found)} ids'
-        raise BuilderError(str(release), what, f"did you mean {close}?" if close else "give a whole id", 2)
+        raise _not_one(str(release), item_id, [item.id for item in found], [item.id for item in items])
     print("\n".join(describe(found[0])))
+
+
+def _not_one(where: str, given: str, found: list[str], known: list[str]) -> BuilderError:
+    """The error for a start of several ids, with the first of them, or of none, with the likest."""
+    if found:
+        more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        what = f'"{given}" is the start of {len(found)} ids'
+        return BuilderError(where, what, f"give one of {', '.join(sorted(found)[:_LISTED])}{more}", USAGE)
+    close = nearest(given, known)
+    return BuilderError(
+        where, f'no item "{given}"', f"did you mean {close}?" if close else "give a whole id", USAGE
+    )
 
 
 def describe(item: Item) -> list[str]:

@@ -61,7 +61,7 @@ def publish_release(folder: Path, hub: Hub, wish: Wish, say: Say) -> str:
     own = digest_bytes(files["manifest.json"])
     if not wish.dry_run:
         say(f"token of {hub.who()}")
-    remote = hub.look()
+    remote = _look(hub, files, say) if wish.dry_run else hub.look()
 
     def digest_at(revision: str) -> str:
         return digest_bytes(hub.read("manifest.json", revision) or b"")
@@ -94,6 +94,18 @@ def publish_release(folder: Path, hub: Hub, wish: Wish, say: Say) -> str:
     hub.point(LATEST, commit, LATEST in remote.branches)
     _prove(hub, tag, manifest, own)
     return f"{hub.repo}@{tag}: published; loaded back with datasets, digests agree"
+
+
+def _look(hub: Hub, files: Mapping[str, bytes], say: Say) -> Remote:
+    """What the repository holds; where that cannot be seen, at least what this release holds is said."""
+    try:
+        return hub.look()
+    except BuilderError as error:
+        say("\n".join(f"{path}  {len(data):,} bytes" for path, data in sorted(files.items())))
+        what = (
+            f"the repository could not be looked at ({error.problem.what}); listed is what the release holds"
+        )
+        raise BuilderError(hub.repo, what, error.problem.fix, error.code) from None
 
 
 def _is_newest(tag: str, remote: Remote) -> bool:

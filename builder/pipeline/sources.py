@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from builder.core.errors import BuilderError
+from builder.core.errors import INVALID_DATA, BuilderError
 from builder.core.hashing import digest
 from builder.core.mix import Mix
 from builder.core.records import Catalogue, Item, Passage
@@ -179,9 +179,19 @@ def find_release(path: Path) -> Path:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise BuilderError(str(path), "no release here", "run `followups build`, or give a release folder")
+        raise _no_release(path)
     names = ", ".join(str(release) for release in found)
     raise BuilderError(str(path), f"holds {len(found)} sets ({names})", "name one of them")
+
+
+def _no_release(path: Path) -> BuilderError:
+    """Why there is no release at `path`: nothing like one, or one that has lost its manifest."""
+    below = [folder for pattern in ("v*", "*/v*") for folder in sorted(path.glob(pattern))]
+    for folder in (path, *below):
+        if (folder / "items.jsonl").is_file() and not (folder / "manifest.json").is_file():
+            fix = "restore it, or build the release again"
+            return BuilderError(str(folder), "manifest.json is missing", fix, INVALID_DATA)
+    return BuilderError(str(path), "no release here", "run `followups build`, or give a release folder")
 
 
 def find_items(path: Path) -> Path:

@@ -1,6 +1,7 @@
 """validate, upgrade, diff and export on the command line: results, remarks and exit codes."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,44 @@ def test_an_unknown_tool_is_named_with_the_known_ones(
     assert "did you mean promptfoo? one of inspect, promptfoo" in capsys.readouterr().err
     assert run(["export", str(dist), "--to", "trec", "--out", str(tmp_path)]) == 0
     assert (tmp_path / "qrels.txt").read_text().count("\n") >= 24
+
+
+def test_a_release_without_its_manifest_is_told_from_no_release(
+    dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost = tmp_path / "dist" / "small" / "v1.0.0"
+    shutil.copytree(dist / "small" / "v1.0.0", lost)
+    (lost / "manifest.json").unlink()
+    for path in (lost, lost.parent, tmp_path / "dist"):
+        assert run(["validate", str(path)]) == 4
+        assert capsys.readouterr().err == (
+            f"{lost}: manifest.json is missing; restore it, or build the release again\n"
+        )
+
+
+def test_diff_of_two_sets_says_that_they_are_two(
+    dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, other = dist / "small" / "v1.0.0", tmp_path / "v1.0.0"
+    shutil.copytree(first, other)
+    manifest = json.loads((other / "manifest.json").read_text())
+    (other / "manifest.json").write_text(json.dumps({**manifest, "name": "large"}))
+    assert run(["diff", str(first), str(other)]) == 0
+    assert capsys.readouterr().out.startswith("different sets: small and large; their versions do not follow")
+    assert run(["diff", str(first), str(other), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sets"] == ["small", "large"]
+
+
+def test_the_start_of_several_ids_lists_them(dist: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = dist / "small" / "v1.0.0"
+    ids = sorted(json.loads(line)["id"] for line in (path / "items.jsonl").read_text().splitlines())
+    assert run(["show", "fu_", "--release", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert f'"fu_" is the start of 24 ids; give one of {", ".join(ids[:5])} and 19 more' in told
+    starts = [name[:4] for name in ids]
+    twice = next(start for start in starts if 1 < starts.count(start) <= 5)
+    assert run(["show", twice, "--release", str(path)]) == 2
+    assert (
+        f"give one of {', '.join(name for name in ids if name.startswith(twice))}\n"
+        in capsys.readouterr().err
+    )

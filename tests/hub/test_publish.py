@@ -66,6 +66,19 @@ def test_a_dry_run_names_every_file_and_sends_nothing(
     assert all(line.startswith(("GET", "HEAD")) for line in hub.log)
 
 
+def test_a_dry_run_without_a_hub_lists_the_release_and_says_that_it_could_not_look(
+    releases: tuple[Path, Path], tmp_path: Path
+) -> None:
+    done = publish(releases[0], "http://127.0.0.1:9", tmp_path, "--dry-run")
+    assert done.returncode == 1
+    for path in releases[0].rglob("*"):
+        if path.is_file():
+            name = path.relative_to(releases[0]).as_posix()
+            assert f"{name}  {path.stat().st_size:,} bytes\n" in done.stdout
+    assert f"{REPO}: the repository could not be looked at (" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.slow
 def test_publish_again_onwards_and_never_over_a_tag(
     releases: tuple[Path, Path], hub: FakeHub, address: str, tmp_path: Path
