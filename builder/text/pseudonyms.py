@@ -1,6 +1,7 @@
 """What stands in for a private value: another of the same type and shape, that belongs to nobody."""
 
 import ipaddress
+import re
 from collections.abc import Callable, Mapping
 
 from builder.text.numbers import iban_lengths, iban_remainder, luhn_holds
@@ -94,3 +95,23 @@ def sameness(kind: str, value: str) -> str:
     if kind in ("card", "iban", "ssn"):
         return "".join(filter(str.isalnum, value)).upper()
     return value if kind == "secret" else value.casefold()
+
+
+_STAND_IN = re.compile(
+    r"""(?<!\w)(?:
+        person\d+@redacted\.example
+        | [\w.-]*REDACTED[0-9a-f]{4}\w*
+        | (?:192\.0\.2|198\.51\.100|203\.0\.113)\.\d{1,3}
+        | 2001:db8::[0-9a-f]{1,4}
+        | 000-00-\d{4}
+        | [A-Z]{2}\d{2}(?:[ ]?0){6,}[ ]?\d{1,4}(?:[ ]\d{1,4})*
+        | \d{1,2}(?:[ -]?0){6,}(?:[ -]?\d){6}
+        | [+(]*\d{0,2}[)]?(?:[ ().-]*0)*[ ().-]*5[ .-]?5[ .-]?5(?:[ .-]?\d){4}
+    )(?!\w)""",
+    re.VERBOSE,
+)
+
+
+def stand_in_spans(text: str) -> list[tuple[int, int]]:
+    """Where stand-ins of private values stand in `text`, by their make; names, which look like any other, are not told."""
+    return [match.span() for match in _STAND_IN.finditer(text)]

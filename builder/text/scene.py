@@ -13,6 +13,7 @@ from builder.core.records import Transcript, Turn
 from builder.text.entities import COMMON, EntityIndex, Mention
 from builder.text.language import language_of
 from builder.text.lexicon import Lexicon, lexicon
+from builder.text.pseudonyms import stand_in_spans
 from builder.text.words import Word, content_words, words
 
 _FREQUENCY_FILE = Path(__file__).resolve().parent.parent / "lexicons" / "frequency.json"
@@ -95,7 +96,7 @@ class Scene:
 def lay_out(transcript: Transcript, index: EntityIndex) -> Scene:
     """The scene of a conversation."""
     lex = lexicon(language_of(transcript))
-    content = [content_words(turn.content, lex) for turn in transcript.turns]
+    content = [_telling(turn.content, content_words(turn.content, lex)) for turn in transcript.turns]
     if lex.is_spaceless:
         content = recut(content)
     turns = tuple(
@@ -111,6 +112,14 @@ def lay_out(transcript: Transcript, index: EntityIndex) -> Scene:
     held = {key: tuple(numbers) for key, numbers in places.items()}
     pairs = Counter(pair for turn in turns for pair in _neighbours(turn))
     return Scene(transcript, lex, turns, names, held, pairs, index)
+
+
+def _telling(text: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The words outside stand-ins of redacted values: what stands for nobody is no term and no evidence."""
+    spans = stand_in_spans(text)
+    if not spans:
+        return words
+    return tuple(w for w in words if not any(start < w.end and w.start < end for start, end in spans))
 
 
 def _names(word: Word, lex: Lexicon) -> bool:

@@ -121,3 +121,22 @@ def test_terms_are_proven_whatever_the_other_labels_say(data: st.DataObject) -> 
         ),
         threads,
     )
+
+
+def test_a_stand_in_of_a_redacted_value_is_never_a_term() -> None:
+    said = (
+        "which plan has person1@redacted.example, on 192.0.2.7 with key sk-REDACTED00f0000?",
+        "person1@redacted.example is on the Enterprise plan.",
+        "and its retention there, call me on +49 0005550123?",
+        "Enterprise keeps backups for 90 days, person2@redacted.example.",
+        "new topic: does person2@redacted.example page the billing export API?",
+        "Yes, by cursor.",
+    )
+    turns = tuple(Turn(n, "user" if n % 2 else "assistant", text) for n, text in enumerate(said, start=1))
+    scene = lay_out(Transcript("redacted", turns, language="en"), INDEX)
+    for about in (reading(3, 1, "pronoun", (2,)), reading(5, 5, "none", (), pivot=True)):
+        labels = label_terms(scene, about, {1: 1, 3: 1, 5: 5})
+        terms = (*labels.required, *labels.forbidden)
+        assert labels.required
+        for stand_in in ("person1", "person2", "redacted", "192.0.2.7", "0005550123"):
+            assert not any(stand_in in term.lower() for term in terms), terms
