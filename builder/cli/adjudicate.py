@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from builder.core.errors import BuilderError, nearest
+from builder.core.settings import ModelSettings
 
 if TYPE_CHECKING:
     from builder.core.records import FollowUp, Transcript
@@ -53,13 +54,7 @@ def adjudicate(
 
     sources = _sources(transcripts, config, out, fast, not quiet and sys.stderr.isatty())
     settings = sources.settings
-    asked = replace(
-        settings.model,
-        base_url=base_url or settings.model.base_url,
-        name=model or settings.model.name,
-        max_cost=settings.model.max_cost if max_cost is None else max_cost,
-        batch=batch or settings.model.batch,
-    )
+    asked = _asked(settings.model, base_url, model, max_cost, batch)
     check_model(asked)
     second = replace(
         settings.adjudicate, source="model", per_stratum=per_stratum or settings.adjudicate.per_stratum
@@ -78,6 +73,19 @@ def adjudicate(
         )
     write_jsonl(labels, (follow_up_to_row(follow_up) for follow_up in made["second"]))
     print("\n".join(_summary(made["adjudicate_facts"][0], labels)))
+
+
+def _asked(
+    settings: ModelSettings, base_url: str, name: str, max_cost: float | None, batch: bool
+) -> ModelSettings:
+    """[model] with what the command line said."""
+    return replace(
+        settings,
+        base_url=base_url or settings.base_url,
+        name=name or settings.name,
+        max_cost=settings.max_cost if max_cost is None else max_cost,
+        batch=batch or settings.batch,
+    )
 
 
 def prompt(
