@@ -24,6 +24,11 @@ def load_settings(path: Path | None) -> Settings:
         raise BuilderError(
             str(path), "no such settings file", "give the path of a dataset.toml", USAGE
         ) from None
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise BuilderError(
+            str(path), f"cannot be read ({reason})", "give the path of a dataset.toml", USAGE
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BuilderError(str(path), f"not TOML ({error})", "correct the line it names", USAGE) from None
     return with_values(Settings(), tables, str(path))
@@ -87,6 +92,9 @@ def _refuse(where: str, what: str, name: str, known: dict[str, Any]) -> None:
     raise BuilderError(where, what, fix, USAGE)
 
 
+_KINDS = {int: "an int", float: "a number", str: "a text in quotes", bool: "true or false"}
+
+
 def _value(value: object, kind: Any, where: str) -> object:
     """`value` as the type that the settings dataclass declares."""
     if get_origin(kind) is tuple:
@@ -106,7 +114,9 @@ def _value(value: object, kind: Any, where: str) -> object:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise BuilderError(where, f"expects {kind.__name__}, got {value!r}", f"give a {kind.__name__}", USAGE)
+        raise BuilderError(
+            where, f"expects {kind.__name__}, got {value!r}", f"give {_KINDS.get(kind, kind.__name__)}", USAGE
+        )
     if isinstance(value, int | float) and not isinstance(value, bool) and value < 0:
         raise BuilderError(where, f"is negative ({value})", "give 0 or more", USAGE)
     return value

@@ -30,7 +30,7 @@ def test_values_replace_defaults(tmp_path: Path) -> None:
     [
         ("[stratify]\nsise = 3", r"dataset.toml: \[stratify\] unknown key sise; did you mean size\?"),
         ("[stratfy]\nsize = 3", r"dataset.toml: unknown section \[stratfy\]; did you mean stratify\?"),
-        ("[stratify]\nsize = 'many'", r"\[stratify\] size: expects int, got 'many'; give a int"),
+        ("[stratify]\nsize = 'many'", r"\[stratify\] size: expects int, got 'many'; give an int"),
         ("[stratify]\nsize = -1", r"\[stratify\] size: is negative \(-1\); give 0 or more"),
         ("size = ", "not TOML"),
     ],

@@ -10,6 +10,7 @@ from builder.core.errors import INVALID_DATA, OK, BuilderError
 from builder.core.identity import outline_of
 from builder.core.records import Dropped, Transcript
 from builder.core.settings import ReadSettings
+from builder.core.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +42,31 @@ def load_log(paths: Sequence[Path], settings: ReadSettings, rejects: Path | None
     Raises:
         BuilderError: A path does not exist, or there is no transcript or no follow-up in any of the files.
     """
-    from builder.io.rejects import rejects_path, summarise, write_rejects
+    from builder.io.rejects import first_of, rejects_path, summarise, write_rejects
     from builder.io.source import open_transcripts
     from builder.stages.read import detect_format, read_transcripts
 
     parse = partial(read_transcripts, settings=settings)
     detect = partial(detect_format, settings=settings)
-    results = list(open_transcripts(paths, settings, 1, sys.stderr.isatty(), parse, detect))
+    results = list(open_transcripts(paths, settings, 1, sys.stderr.isatty(), parse, detect, _passed_over))
     transcripts, clashes = _distinct([result for result in results if isinstance(result, Transcript)])
     rejected = (*(result for result in results if isinstance(result, Dropped)), *clashes)
     target = rejects_path(rejects or Path(), paths[0].name)
     if write_rejects(target, rejected):
-        print(f"{len(rejected)} records rejected ({summarise(rejected)}): {target}", file=sys.stderr)
+        print(
+            f"{counted(len(rejected), 'record')} rejected ({summarise(rejected)}): {target}", file=sys.stderr
+        )
     n_follow_ups = sum(len(transcript.follow_up_turns) for transcript in transcripts)
     if not n_follow_ups:
-        why = f"; rejected: {summarise(rejected)}" if rejected else ""
+        why = f"; rejected: {summarise(rejected)}, the first: {first_of(rejected)}" if rejected else ""
         raise BuilderError(
             ", ".join(map(str, paths[:3])),
-            f"no follow-ups among {len(transcripts)} conversations{why}",
+            f"no follow-ups among {counted(len(transcripts), 'conversation')}{why}",
             "give a log whose conversations have two or more user turns, or set [read] format, fields and roles",
             INVALID_DATA,
         )
-    print(f"{len(transcripts)} conversations, {n_follow_ups} follow-ups", file=sys.stderr)
+    read = f"{counted(len(transcripts), 'conversation')}, {counted(n_follow_ups, 'follow-up')}"
+    print(read, file=sys.stderr)
     return Loaded(transcripts, rejected)
 
 
@@ -73,15 +77,23 @@ def load_transcripts(
     return load_log(paths, settings, rejects).transcripts
 
 
+def _passed_over(path: Path, fields: str) -> None:
+    fix = "set [read] format, name its fields under [read.fields], or take it out of the folder"
+    print(f"{path}: passed over, no known format (the first record has {fields}); {fix}", file=sys.stderr)
+
+
 def _distinct(transcripts: Sequence[Transcript]) -> tuple[list[Transcript], list[Dropped]]:
     """Each conversation once, and those whose id belongs to another one: the choice is that of `stages.sample`."""
     by_id: dict[str, dict[tuple[int, bytes], Transcript]] = {}
     for transcript in transcripts:
         key = (-len(transcript.follow_up_turns), outline_of(transcript).said)
         by_id.setdefault(transcript.id, {}).setdefault(key, transcript)
-    detail = "another conversation has the same conversation id; give each conversation its own id"
     kept, clashes = [], []
     for name, copies in by_id.items():
-        kept.append(copies[min(copies)])
+        kept.append(longest := copies[min(copies)])
+        other = (
+            f"another conversation, of {counted(len(longest.follow_up_turns), 'follow-up')}, has the same id"
+        )
+        detail = f"{other} and was kept; give each conversation its own id"
         clashes += [Dropped(name, "read", "duplicate conversation id", detail)] * (len(copies) - 1)
     return kept, clashes

@@ -2,11 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from builder.core.errors import INVALID_DATA, OK
 from builder.core.mix import Mix
+
+if TYPE_CHECKING:
+    from builder.pipeline.river import River
+    from builder.pipeline.sources import Sources
 
 
 def mix(
@@ -26,7 +31,7 @@ def mix(
         "dist"
     ),
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr")] = False,
-) -> None:
+) -> int:
     """Measure how often each stratum occurs in a log, corrected for the classifier's error.
 
     Example: followups mix chats.jsonl --json
@@ -47,6 +52,17 @@ def mix(
         print(to_json(mix_to_row(measured)).decode())
     else:
         print("\n".join(describe(measured)))
+    return _say_rejects(sources, river)
+
+
+def _say_rejects(sources: "Sources", river: "River") -> int:
+    """Say on stderr what could not be read, whatever is printed beside; the exit code that tells of it."""
+    from builder.pipeline.reading import remarks_on
+
+    rejects = [d for d in river.dropped() if d.stage == "read"]
+    for remark in remarks_on(sources, rejects, river.facts().get("sample", {})):
+        print(remark, file=sys.stderr)
+    return INVALID_DATA if rejects else OK
 
 
 def describe(mix: Mix) -> list[str]:

@@ -29,7 +29,7 @@ def is_canonical(value: Any) -> bool:
     """A list of {role, content} messages, bare or under one of `MESSAGES_FIELDS`."""
     if isinstance(value, dict):
         return any(is_messages(value.get(name), "role") for name in MESSAGES_FIELDS) or (
-            "messages" in value and not value["messages"]
+            "messages" in value and not (value["messages"] and isinstance(value["messages"], list))
         )
     return is_messages(value, "role")
 
@@ -48,6 +48,10 @@ def from_canonical(value: Any) -> Iterator[Row]:
                 source=value.get("source"),
                 synthesis=value.get("synthesis"),
             )
+    given = next((name for name in MESSAGES_FIELDS if name in value), "")
+    if given:
+        detail = f"field {given} is {shown(value[given])}; give a list of messages with role and content"
+        raise Malformed("no messages", detail)
     names = ", ".join(value)
     raise Malformed("no messages", f"fields are {shown(names)}; give a list of messages under messages")
 

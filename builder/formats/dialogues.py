@@ -8,6 +8,7 @@ from builder.formats.shape import Malformed, Row, find_id, is_messages, one, sai
 SGD_ROLES = {"user": "user", "system": "assistant"}
 ABCD_ROLES = {"customer": "user", "agent": "assistant", "action": "tool"}
 _PAIR_CELLS = 4
+_ROLE_CELLS = frozenset({*SGD_ROLES, *ABCD_ROLES, "assistant", "human", "bot"})
 
 
 def is_sgd(value: Any) -> bool:
@@ -46,7 +47,10 @@ def from_abcd(value: Any) -> Iterator[Row]:
 
 def is_pair(value: Any) -> bool:
     """Cells without a header: question, follow-up, fused question, table number."""
-    return isinstance(value, list) and len(value) == _PAIR_CELLS and all(isinstance(c, str) for c in value)
+    if not (isinstance(value, list) and len(value) == _PAIR_CELLS and all(isinstance(c, str) for c in value)):
+        return False
+    # A message of a table without a header has four cells too, but one of them is a role or the last no number.
+    return value[3].strip().isdigit() and not any(cell.strip().lower() in _ROLE_CELLS for cell in value)
 
 
 def from_pair(value: Any) -> Iterator[Row]:

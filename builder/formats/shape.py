@@ -44,6 +44,13 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def misfit(kind: str, error: Exception, value: object) -> tuple[str, str]:
+    """Reason, and field or value with the remedy, for a record that broke off a format's reader with `error`."""
+    missing = isinstance(error, KeyError)
+    what = f"a field is missing ({error})" if missing else f"a value is of another kind in {shown(value)}"
+    return "unexpected shape", f"not the shape of {kind}: {what}; correct the record or set [read] format"
+
+
 def is_messages(value: object, *names: str) -> bool:
     """Whether `value` is a list whose first entry is an object with all the fields `names`."""
     return (

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from builder.core.records import Dropped
+from builder.core.wording import by_number
 from builder.io.store import write_jsonl
 
 
@@ -19,9 +20,20 @@ def write_rejects(path: Path, rejected: Sequence[Dropped]) -> bool:
         if path.is_file():
             path.unlink()
         return False
-    rows = sorted((d.id, d.reason, d.detail, d.excerpt) for d in rejected)
+    rows = [(d.id, d.reason, d.detail, d.excerpt) for d in in_order(rejected)]
     write_jsonl(path, (dict(zip(("where", "reason", "detail", "raw"), row, strict=True)) for row in rows))
     return True
+
+
+def in_order(rejected: Iterable[Dropped]) -> list[Dropped]:
+    """Rejected records by file and line, line 2 before line 11."""
+    return sorted(rejected, key=lambda d: (by_number(d.id), d.reason, d.detail, d.excerpt))
+
+
+def first_of(rejected: Iterable[Dropped]) -> str:
+    """The first rejected record as a sentence: its place, the reason, the value and the remedy; "" without any."""
+    first = next(iter(in_order(rejected)), None)
+    return f"{first.id}: {first.reason}: {first.detail}" if first else ""
 
 
 def summarise(dropped: Iterable[Dropped]) -> str:

@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 from builder.core.errors import Problem, nearest
+from builder.core.wording import by_number
 from builder.io.resources import schemas_folder
 from builder.io.store import read_json
 
@@ -25,7 +26,9 @@ def schema(kind: str) -> Any:
 
 def schema_problems(kind: str, value: Any, where: str) -> list[Problem]:
     """Every fault of `value` against the schema called `kind`, in order of place."""
-    errors = sorted(_validator(kind).iter_errors(value), key=lambda error: (error.json_path, error.message))
+    errors = sorted(
+        _validator(kind).iter_errors(value), key=lambda error: (by_number(error.json_path), error.message)
+    )
     problems = []
     for error in errors:
         problems += _explain(error, where)

@@ -32,6 +32,7 @@ PART_BYTES = 24 << 20
 """Tables are grouped in memory: so much of a table at a time."""
 _HEAD = 1 << 16
 _LOOK = 50
+_HEADLESS = "cells without a header"
 
 
 class Parse(Protocol):
@@ -130,8 +131,10 @@ def plan_shards(files: Sequence[Path], settings: ReadSettings, detect: Detect) -
 
 
 def _refuse(dropped: Sequence[Dropped], unknown: Mapping[Path, str]) -> None:
-    fix = "set [read] format, or name its fields under [read.fields]"
     for path, keys in unknown.items():
+        fix = "set [read] format, or name its fields under [read.fields]"
+        if keys.endswith(_HEADLESS):
+            fix = "give it a first line that names the columns: conversation_id, role, content"
         raise BuilderError(str(path), f"no known format (the first record has {keys})", fix, INVALID_DATA)
     what, _, fix = dropped[0].detail.rpartition("; ")
     raise BuilderError(dropped[0].id, what, fix, INVALID_DATA)
@@ -176,7 +179,7 @@ def _unreadable(path: Path, shard: Shard, bad: Dropped | None) -> Dropped:
 def _fields(value: Any) -> str:
     if isinstance(value, dict):
         return f"the fields {', '.join(list(map(str, value))[:12])}" if value else "no fields"
-    return f"{len(value)} cells without a header" if isinstance(value, list) else f"the value {value!r:.60}"
+    return f"{len(value)} {_HEADLESS}" if isinstance(value, list) else f"the value {value!r:.60}"
 
 
 def _layout(path: Path) -> str:
@@ -241,9 +244,17 @@ def _read_shard(shard: Shard, parse: Parse, max_bytes: int) -> list[Transcript |
 
 
 def open_transcripts(
-    paths: Sequence[Path], settings: ReadSettings, workers: int, progress: bool, parse: Parse, detect: Detect
+    paths: Sequence[Path],
+    settings: ReadSettings,
+    workers: int,
+    progress: bool,
+    parse: Parse,
+    detect: Detect,
+    passed_over: Callable[[Path, str], object] = lambda _path, _fields: None,
 ) -> Iterator[Transcript | Dropped]:
     """Every transcript of the files that `paths` mean, in order of files and places, and everything that was dropped.
+
+    `passed_over` is told of each file that holds no known format, with the fields of its first record.
 
     Raises:
         BuilderError: A path does not exist, or no file has a record of a known format.
@@ -251,6 +262,8 @@ def open_transcripts(
     from tqdm import tqdm
 
     plan = plan_shards(find_files(paths), settings, detect)
+    for path, fields in plan.unknown.items():
+        passed_over(path, fields)
     yield from plan.dropped
     work = partial(_read_shard, parse=parse, max_bytes=settings.max_record_mb << 20)
     with tqdm(total=len(plan.shards), desc="reading", unit="shard", disable=not progress) as bar:

@@ -12,9 +12,9 @@ from builder.core.hashing import digest
 from builder.core.mix import Quotas
 from builder.core.records import Item
 from builder.core.settings import Settings
-from builder.io.rejects import rejects_path, summarise, write_rejects
 from builder.io.store import read_json, write_json
 from builder.pipeline.artefacts import stage_key
+from builder.pipeline.reading import remarks_on
 from builder.pipeline.river import River
 from builder.pipeline.sources import Sources
 from builder.pipeline.writing import write_release
@@ -179,12 +179,8 @@ def _remarks(
     sources: Sources, river: River, quotas: Quotas, filled: Mapping[str, int]
 ) -> tuple[tuple[str, ...], int, int]:
     """What a person should look at, the number of rejected records, and of empty seats."""
-    remarks = list(_unused(river))
     rejects = [d for d in river.dropped() if d.stage == "read"]
-    if rejects:
-        path = rejects_path(sources.out, sources.settings.set.name)
-        write_rejects(path, rejects)
-        remarks.append(f"{len(rejects)} records could not be read ({summarise(rejects)}); see {path}")
+    remarks = [*_unused(river), *remarks_on(sources, rejects, river.facts().get("sample", {}))]
     short = {
         q.reference_type: q.seats - filled.get(q.reference_type, 0)
         for q in quotas.quotas

@@ -1,7 +1,7 @@
 """From files to a sample of transcripts: shards are scanned, the sample is chosen from all, and only it is read again."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,9 @@ from tqdm import tqdm
 
 from builder.core.records import Dropped, Transcript
 from builder.core.settings import ReadSettings, SampleSettings
+from builder.core.wording import counted
 from builder.io.engine import run
+from builder.io.rejects import rejects_path, summarise, write_rejects
 from builder.io.shards import Shard, records
 from builder.io.source import Plan, plan_shards
 from builder.pipeline.sources import Sources
@@ -84,6 +86,22 @@ def sample_files(
     return transcripts, [*dropped, *too_few(scans)], facts
 
 
+def remarks_on(sources: Sources, dropped: Sequence[Dropped], facts: Mapping[str, Any]) -> list[str]:
+    """What could not be read, in sentences; the rejected records are written down beside the releases."""
+    remarks = []
+    skipped = facts.get("not_transcripts") or ()
+    if skipped:
+        fix = "set [read] format, name its fields under [read.fields], or take it out of the folder"
+        remarks.append(f"passed over, no known format: {', '.join(skipped)}; {fix}")
+    rejects = [d for d in dropped if d.stage == "read"]
+    if rejects:
+        path = rejects_path(sources.out, sources.settings.set.name)
+        write_rejects(path, rejects)
+        said = f"{counted(len(rejects), 'record')} could not be read ({summarise(rejects)})"
+        remarks.append(f"{said}; see {path}")
+    return remarks
+
+
 def _scan_all(
     plan: Plan, read: ReadSettings, sample: SampleSettings, seed: int, workers: int, progress: bool
 ) -> list[Scan]:
@@ -131,8 +149,9 @@ def fetch_shard(
 
 
 def _duplicates(plan: Plan, choice: Choice) -> Iterator[Dropped]:
-    detail = "another conversation has the same conversation id; give each conversation its own id"
-    for number, position in sorted(choice.clashing):
+    for (number, position), (other, place) in sorted(zip(choice.clashing, choice.holders, strict=True)):
+        kept = f"the conversation at {plan.shards[other].where(place)} has the same id and was kept"
+        detail = f"{kept}; give each conversation its own id"
         yield Dropped(plan.shards[number].where(position), "read", CLASH, detail)
     for number, position in choice.repeated[:LISTED]:
         yield Dropped(plan.shards[number].where(position), "sample", REPEATED)

@@ -10,6 +10,7 @@ from builder.core.hashing import digest
 from builder.core.mix import Confusion, Mix, Quotas, confusion_from_card
 from builder.core.records import Catalogue, Dropped, FollowUp, Transcript
 from builder.core.rows import transcript_to_row
+from builder.core.wording import counted
 from builder.pipeline.artefacts import Pointer
 from builder.pipeline.readers import log_catalogue, read_follow_ups
 from builder.pipeline.sources import Sources
@@ -20,16 +21,19 @@ Given = Mapping[str, list[Any]]
 
 def sample(sources: Sources, _: Given) -> Made:
     """A uniform sample of the log's conversations, without private values: none is stored before they are out."""
-    from builder.pipeline.reading import sample_log
+    from builder.io.rejects import first_of
+    from builder.pipeline.reading import remarks_on, sample_log
     from builder.stages.redact import mask
 
     kept, dropped, facts = sample_log(sources)
+    dropped = [replace(d, id=mask(d.id), detail=mask(d.detail), excerpt=mask(d.excerpt)) for d in dropped]
     if not any(transcript.follow_up_turns for transcript in kept):
-        reasons = Counter(d.reason for d in dropped).most_common(1)
-        why = f"; most were dropped as: {reasons[0][0]} ({reasons[0][1]})" if reasons else ""
+        why = "".join(f"; {remark}" for remark in remarks_on(sources, dropped, facts))
+        first = first_of(d for d in dropped if d.stage == "read")
+        why += f"; the first: {first}" if first else ""
         raise BuilderError(
             ", ".join(str(path) for path in sources.transcript_files[:3]),
-            f"no follow-ups among {facts['conversations']} conversations{why}",
+            f"no follow-ups among {counted(facts['conversations'], 'conversation')}{why}",
             "give a log whose conversations have two or more user turns, or set [read] format, fields and roles",
             code=4,
         )
@@ -38,7 +42,7 @@ def sample(sources: Sources, _: Given) -> Made:
     transcripts, found = _redact(sources, kept)
     return {
         "transcripts": transcripts,
-        "sample_dropped": [replace(d, id=mask(d.id), excerpt=mask(d.excerpt)) for d in dropped],
+        "sample_dropped": dropped,
         "sample_facts": [{**facts, "digest": known}],
         "redact_facts": [found],
     }

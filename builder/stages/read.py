@@ -12,7 +12,7 @@ from builder.core.located import WHOLE, Located, Part
 from builder.core.records import Dropped, Transcript, Turn
 from builder.core.rows import synthesis_from_row
 from builder.core.settings import ReadSettings
-from builder.formats import chat, dialogues, rows, search
+from builder.formats import chat, dialogues, rows, search, shape
 from builder.formats.shape import Malformed, Row, citations_of, content_id, iso_time, shown, text_id, text_of
 
 Made = TypeVar("Made")
@@ -83,7 +83,10 @@ def detect_format(values: Sequence[Any], settings: ReadSettings) -> str:
         for value in values
         if (name := next((n for n, kind in FORMATS.items() if kind.recognises(value)), ""))
     )
-    return max(found, key=lambda name: found[name]) if found else ""
+    best = max(found, key=lambda name: found[name], default="")
+    # Rows without a header have no names to go by: most of them must look like the format.
+    unsure = best and isinstance(values[0], list) and 2 * found[best] <= len(values)
+    return "" if unsure else best
 
 
 def _check(settings: ReadSettings) -> None:
@@ -159,9 +162,7 @@ def _read(
         except Malformed as fault:
             yield record.position, _dropped(record, fault.reason, fault.detail, record.value)
         except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-            what = f"a field is missing ({error})" if isinstance(error, KeyError) else str(error)
-            detail = f"not the shape of {kind}: {what}; correct the record or set [read] format"
-            yield record.position, _dropped(record, "unexpected shape", detail, record.value)
+            yield record.position, _dropped(record, *shape.misfit(kind, error, record.value), record.value)
 
 
 def _converter(kind: str, fields: Mapping[str, str]) -> Callable[[Any], Iterator[Row]]:

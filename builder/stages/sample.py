@@ -65,6 +65,7 @@ class Choice:
         keys: Their keys, by rank.
         repeated: (shard, position) of conversations that repeat another one word for word.
         clashing: (shard, position) of conversations whose id belongs to another conversation.
+        holders: (shard, position) of that other conversation, for each of them.
         facts: Counts and what they mean for precision.
     """
 
@@ -72,6 +73,7 @@ class Choice:
     keys: tuple[tuple[int, int, int], ...]
     repeated: tuple[tuple[int, int], ...]
     clashing: tuple[tuple[int, int], ...]
+    holders: tuple[tuple[int, int], ...]
     facts: dict[str, Any]
 
 
@@ -133,7 +135,7 @@ def choose_conversations(scans: Sequence[Scan], settings: SampleSettings) -> Cho
     first = _firsts(every, "rank")
     head = np.maximum.accumulate(np.where(first, np.arange(len(every)), 0))
     same = (every["high"] == every["high"][head]) & (every["low"] == every["low"][head])
-    clashing = every[~first & ~same]
+    clashing, holders = every[~first & ~same], every[head][~first & ~same]
     own = every[first]
     own = own[np.lexsort((own["rank"] * np.uint64(_SPREAD), own["low"], own["high"]))]
     distinct = _firsts(own, "high", "low")
@@ -153,7 +155,7 @@ def choose_conversations(scans: Sequence[Scan], settings: SampleSettings) -> Cho
         "half_width": round(half_width(n_follow_ups, total, squares), 4),
     }
     keys = tuple((int(e["rank"]), int(e["high"]), int(e["low"])) for e in chosen)
-    return Choice(_places(chosen), keys, _places(repeated), _places(clashing), facts)
+    return Choice(_places(chosen), keys, _places(repeated), _places(clashing), _places(holders), facts)
 
 
 def _firsts(entries: Any, *names: str) -> Any:

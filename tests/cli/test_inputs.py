@@ -31,7 +31,7 @@ def test_good_records_go_on_and_the_others_are_written_down(
         "not JSON",
     ]
     assert capsys.readouterr().err == (
-        f"2 records rejected (duplicate conversation id 1, not JSON 1): {rejects}\n1 conversations, 1 follow-ups\n"
+        f"2 records rejected (duplicate conversation id 1, not JSON 1): {rejects}\n1 conversation, 1 follow-up\n"
     )
 
 

@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 from builder.core.records import Dropped
-from builder.io.rejects import rejects_path, summarise, write_rejects
+from builder.io.rejects import first_of, in_order, rejects_path, summarise, write_rejects
 
 HALF = Dropped("log.jsonl:2", "read", "not JSON", "not JSON (...); correct it", '{"conversation_id": "h')
 AGENT = Dropped("log.jsonl:9", "read", "unknown role", 'message 1 has role "agent"; map it', "{}")
@@ -26,3 +26,10 @@ def test_without_rejects_an_older_file_goes(tmp_path: Path) -> None:
 
 def test_the_summary_names_the_commonest_reason_first() -> None:
     assert summarise([AGENT, HALF, HALF]) == "not JSON 2, unknown role 1"
+
+
+def test_rejects_stand_in_the_order_of_their_lines() -> None:
+    places = [f"log.jsonl:{n}" for n in (1, 2, 11, 100)]
+    mixed = [Dropped(place, "read", "not JSON", "x; y") for place in reversed(places)]
+    assert [d.id for d in in_order(mixed)] == places
+    assert first_of(mixed) == "log.jsonl:1: not JSON: x; y"

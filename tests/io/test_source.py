@@ -231,6 +231,12 @@ NOTHING: dict[str, tuple[str, bytes | None, str]] = {
         "no known format (the first record has the fields ticket, log); set [read] format, or name its fields under "
         "[read.fields]",
     ),
+    "a table without a header": (
+        "log.csv",
+        b"c1,user,What is the SLA?,2024-05-01\nc1,assistant,99.9%.,2024-05-01\n",
+        "no known format (the first record has 4 cells without a header); give it a first line that names the "
+        "columns: conversation_id, role, content",
+    ),
     "not JSON at all": (
         "log.jsonl",
         b"hello\n",

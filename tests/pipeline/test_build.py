@@ -55,12 +55,22 @@ def test_nothing_private_is_stored_not_even_an_id_or_a_reject(tmp_path: Path) ->
     assert b"broken" in stored or b"[email]" in stored
 
 
+LABEL = {
+    "conversation_id": "other",
+    "turn": 3,
+    "form": "none",
+    "pivot": False,
+    "returns": False,
+    "antecedent_turns": [],
+}
+
+
 def test_labels_of_another_log_are_spoken_of(tmp_path: Path) -> None:
     from builder.pipeline.build import _unused
 
     log = write_log(tmp_path / "log.jsonl", ("c1", ["is the API paged?", "Yes.", "and sorted?", "No."]))
     labels = tmp_path / "labels.jsonl"
-    labels.write_text(json.dumps({"conversation_id": "other", "turn": 3}) + "\n")
+    labels.write_text(json.dumps(LABEL) + "\n")
     sources = open_sources(None, tmp_path / "out", Overrides((log,), str(labels), fast=True), 1)
     river = River(sources, sources.work)
     river.run("classify")

@@ -190,6 +190,13 @@ def test_a_pair_without_a_header_is_two_user_turns() -> None:
     assert said(only(cells)) == [(1, "user", cells[0]), (2, "user", cells[1])]
 
 
+def test_messages_without_a_header_are_no_pairs() -> None:
+    dated = [["c1", "user", "What is the SLA?", "2024-05-01"], ["c1", "assistant", "99.9%.", "2024-05-02"]]
+    numbered = [["c1", "user", "What is the SLA?", "1"], ["c1", "assistant", "99.9%.", "2"]]
+    mixed = [["c1", "1", "What is the SLA?", "5"], *dated]
+    assert [detect_format(rows, PLAIN) for rows in (dated, numbered, mixed)] == ["", "", ""]
+
+
 def test_mtrag_cites_the_contexts_that_were_found_relevant_or_all_when_none_was_judged() -> None:
     def context(name: str, *values: str) -> dict[str, Any]:
         feedback = {f"annotator {n}": {"value": value} for n, value in enumerate(values)}
@@ -360,6 +367,16 @@ BAD: dict[str, tuple[Any, str, str]] = {
         {"id": "a", "messages": [{"role": "user", "content": None}]},
         "message without text",
         "message 1 (user) has no content; give its text",
+    ),
+    "messages that are text": (
+        {"id": "a", "messages": "foo"},
+        "no messages",
+        'field messages is "foo"; give a list of messages with role and content',
+    ),
+    "a record that is text": (
+        "foo",
+        "unexpected shape",
+        'not the shape of canonical: a value is of another kind in "foo"; correct the record or set [read] format',
     ),
     "a message that is text": (
         {"id": "a", "messages": [{"role": "user", "content": "hi"}, "hello"]},
