@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,25 @@ def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[st
         assert run([name, "--help"]) == 0
         shown = capsys.readouterr().out
         assert "Example" in shown or "Commands" in shown, name
+
+
+def test_what_the_sample_says_of_itself_is_so() -> None:
+    text = (ROOT / "data" / "halyard" / "README.md").read_text()
+    for target in _LINK.findall(text):
+        assert (ROOT / "data" / "halyard" / target).exists(), target
+    for name, size in re.findall(r"\| `([\w-]+\.jsonl)` \|.*?(\d+) (?:passages|conversations)", text):
+        assert len((ROOT / "data" / "halyard" / name).read_text().splitlines()) == int(size), name
+
+
+def test_every_file_that_an_example_reads_is_there_or_written_before_it() -> None:
+    text = (ROOT / "README.md").read_text()
+    block = next(b for b in re.findall(r"```console\n(.*?)```", text, re.S) if "followups score" in b)
+    written: set[str] = set()
+    for line in block.splitlines():
+        words = shlex.split(line.split("#")[0])
+        out = words[words.index("--out") + 1] if "--out" in words else ""
+        made = {out, *(value for option, value in pairwise(words) if option == "--html")}
+        for word in words:
+            if word.endswith((".jsonl", ".toml")) and word not in made:
+                assert word in written or (ROOT / word).exists(), f"{word} in {line}"
+        written |= made

@@ -1,4 +1,4 @@
-"""`followups export RELEASE --to TOOL --out DIR`: a release in the form of another evaluation tool."""
+"""`followups export RELEASE --to TOOL`: a release in the form of another evaluation tool."""
 
 import sys
 from pathlib import Path
@@ -17,11 +17,13 @@ def export(
     to: Annotated[
         str, typer.Option(help="inspect, promptfoo, deepeval, ragas, langfuse, langsmith, beir or trec")
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the files")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the files [default: dist/export/ and the tool's name]")
+    ] = None,
 ) -> None:
     """Write a release in the form of another evaluation tool.
 
-    Example: followups export dist --to promptfoo --out promptfoo
+    Example: followups export dist --to promptfoo
     """
     from builder.io.items import read_items
     from builder.io.store import read_jsonl, refuse_overwrite, write_bytes
@@ -30,6 +32,7 @@ def export(
 
     if to not in EXPORTS:
         raise unknown_name("--to", "tool", to, EXPORTS)
+    out = out or Path("dist", "export", to)
     path = find_items(release)
     refuse_overwrite(out, (release, path.parent if release.is_dir() else path))
     items = read_items(path)

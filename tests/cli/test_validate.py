@@ -133,3 +133,11 @@ def test_the_start_of_several_ids_lists_them(dist: Path, capsys: pytest.CaptureF
         f"give one of {', '.join(name for name in ids if name.startswith(twice))}\n"
         in capsys.readouterr().err
     )
+
+
+def test_an_export_without_a_folder_goes_beside_the_releases(
+    dist: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["export", str(dist.resolve()), "--to", "trec"]) == 0
+    assert any((tmp_path / "dist" / "export" / "trec").iterdir())
