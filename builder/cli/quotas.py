@@ -129,9 +129,7 @@ def _describe(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path:
         verdict = shift.verdict
         if verdict == TOO_FEW:
             number = (
-                f"{shift.needed} follow-ups would decide"
-                if shift.needed
-                else "no longer log would decide: the mix of the quotas is too uncertain, or the change is at the limit"
+                f"{shift.needed} follow-ups would decide" if shift.needed else "no longer log would decide"
             )
             verdict = f"{verdict} ({number})"
         interval = f"{shift.low * 100:+.1f} to {shift.high * 100:+.1f}"
@@ -148,9 +146,13 @@ def _describe(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path:
         f"{path}: {old.n_follow_ups} follow-ups ({old.method}); new log: {new.n_follow_ups} ({new.method})",
         "",
         render_table(head, rows),
-        "",
-        f"all strata: G {drift.g:.1f} on {drift.g_df} degrees of freedom, p {drift.g_p:.4f}; PSI {drift.psi:.3f}",
     ]
+    if drift.comparable:
+        g = f"G {drift.g:.1f} on {drift.g_df} degrees of freedom, p {drift.g_p:.4f}; PSI {drift.psi:.3f}"
+        lines += ["", f"all strata: {g}"]
+    if any(shift.verdict == TOO_FEW and not shift.needed for shift in drift.shifts):
+        why = "the mix behind the quotas is itself too uncertain, or the change is as large as what counts as material"
+        lines.append(f"no longer log would decide: {why}")
     if months:
         table = [
             (s.reference_type, *(f"{mix.share(s.reference_type):.1%}" for mix in months.values()))
@@ -163,7 +165,13 @@ def _describe(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path:
     if drift.drifted:
         listed = ", ".join(drift.drifted)
         return [*lines, f"drifted: {listed}; `followups quotas update` says what following would cost"]
-    return [*lines, "no drift"]
+    n_open = sum(shift.verdict == TOO_FEW for shift in drift.shifts)
+    return [
+        *lines,
+        f"no drift found; too few to tell for {n_open} of {len(drift.shifts)} strata"
+        if n_open
+        else "no drift",
+    ]
 
 
 def _not_comparable(old: Mix, new: Mix) -> str:

@@ -27,6 +27,7 @@ from builder.scoring.tables import (
     change_table,
     gate_sentence,
     is_change,
+    left_out_lines,
     points,
     rule_text,
     set_lines,
@@ -107,7 +108,7 @@ def _context(judgement: Judgement) -> dict[str, Any]:
         "changes": change_table(judgement) if judgement.comparison else None,
         "facets": _facet_rows(judged),
         "conditions": {s.name: (s.condition, s.catches) for s in STRATA},
-        "no_evidence": judgement.comparison.no_evidence if judgement.comparison else (),
+        "left_out": left_out_lines(judgement),
         "metrics": [
             (metric.label.format(k=judged.k), metric.definition.format(k=judged.k)) for metric in METRICS
         ],

@@ -110,7 +110,8 @@ def left_out_lines(judgement: Judgement) -> list[str]:
         bare = [g for g in judged.table.groups if changes and g not in changes and g not in silent]
         label = label_of(metric, judged.k)
         if still:
-            lines.append(f"no row: {label} of {', '.join(still)} changed in no item")
+            whose = ", ".join(still) if len(still) < len(changes) - 1 else "every stratum"
+            lines.append(f"no row: {label} of {whose} changed in no item")
         if bare:
             lines.append(f"no row: no item of {', '.join(bare)} can show {label}")
     return lines + [
