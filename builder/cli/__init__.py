@@ -85,10 +85,9 @@ def _with_code(command: Callable[..., Any]) -> Callable[..., None]:
 
 
 def _report(error: BuilderError) -> int:
-    for problem in error.problems:
-        if problem != error.problem:
-            print(problem, file=sys.stderr)
-    print(error, file=sys.stderr)
+    listed = error.problem in error.problems
+    for problem in error.problems if listed else (*error.problems, error.problem):
+        print(problem, file=sys.stderr)
     return error.code
 
 

@@ -30,11 +30,12 @@ def ceiling(
 
     Example: followups ceiling data/halyard/labels-a.jsonl --transcripts data/halyard/transcripts-a.jsonl
     """
+    from builder.cli.inputs import keep_inputs
     from builder.evaluate.ceiling import ceiling_lines, ceiling_page, ceiling_to_row
-    from builder.io.store import refuse_overwrite, to_json, write_text
+    from builder.io.store import to_json, write_text
 
     if html:
-        refuse_overwrite(html, (source, *(transcripts or ()), *((entities,) if entities else ())))
+        keep_inputs([html], source, (*(transcripts or ()), entities))
     found = _measure(source, transcripts or [], entities, embed)
     if html:
         write_text(html, ceiling_page(found, f"Ceiling of {source}"))

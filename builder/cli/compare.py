@@ -42,13 +42,13 @@ def compare(
 
     Example: followups compare dist --designs "window:2 window:8 segments liveness" --out dist/compare
     """
+    from builder.cli.inputs import keep_inputs
     from builder.evaluate.compare import comparison_row, measured
     from builder.evaluate.compare_report import comparison_page, markdown, notes_on, text_tables
-    from builder.io.store import refuse_overwrite, write_json, write_jsonl, write_text
+    from builder.io.store import write_json, write_jsonl, write_text
 
-    read = (source, *(transcripts or ()), *(path for path in (passages, entities, config) if path))
-    for path in (out, out / "compare.json", out / "compare.md", out / "index.html"):
-        refuse_overwrite(path, read)
+    pages = (out, out / "compare.json", out / "compare.md", out / "index.html")
+    keep_inputs(pages, source, (*(transcripts or ()), passages, entities, config))
     items = load_items(source, transcripts or [])
     entries = _run(
         items,

@@ -27,9 +27,11 @@ def evaluate(
 
     Example: followups evaluate data/halyard/labels-a.jsonl labels.jsonl
     """
-    from builder.io.store import to_json, write_text
+    from builder.io.store import refuse_overwrite, to_json, write_text
     from builder.scoring.labels import evaluate_labels, scores_to_row
 
+    if html:
+        refuse_overwrite(html, (gold, predicted))
     known, said = read_labels(gold), read_labels(predicted, need=("reference_type",))
     if not known.keys() & said.keys():
         raise BuilderError(

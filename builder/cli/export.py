@@ -27,21 +27,21 @@ def export(
     """
     from builder.io.items import read_items
     from builder.io.store import read_jsonl, refuse_overwrite, write_bytes
-    from builder.pipeline.sources import find_items
+    from builder.pipeline.sources import find_items, release_inputs
     from builder.stages.export import EXPORTS
 
     if to not in EXPORTS:
         raise unknown_name("--to", "tool", to, EXPORTS)
     out = out or Path("dist", "export", to)
     path = find_items(release)
-    refuse_overwrite(out, (release, path.parent if release.is_dir() else path))
+    refuse_overwrite(out, release_inputs(release))
     items = read_items(path)
     corpus = path.parent / "corpus.jsonl"
     rows = read_jsonl(corpus, "corpus") if corpus.is_file() else []
     passages = {row["_id"]: Passage(row["_id"], row["title"], row["text"]) for row in rows}
     made = EXPORTS[to](items, passages)
     for name in made:
-        refuse_overwrite(out / name, (path, corpus))
+        refuse_overwrite(out / name, (*release_inputs(release), corpus))
     for name, data in made.items():
         write_bytes(out / name, data)
         print(out / name)

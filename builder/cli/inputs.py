@@ -1,7 +1,7 @@
 """Transcripts for commands that read a whole log: good records go on, the others go to a rejects file."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -75,6 +75,25 @@ def load_transcripts(
 ) -> list[Transcript]:
     """The transcripts of `load_log`, for commands that have no use for the rejected records."""
     return load_log(paths, settings, rejects).transcripts
+
+
+def keep_inputs(outs: Iterable[Path], source: Path, beside: Iterable[Path | None]) -> None:
+    """Stop before `outs` are written over what a command on a release reads.
+
+    Args:
+        outs: Files and folders that are going to be written.
+        source: A release, a folder of releases, or a file of items or labels.
+        beside: What else is read; None for what was not given.
+
+    Raises:
+        BuilderError: One of `outs` is read.
+    """
+    from builder.io.store import refuse_overwrite
+    from builder.pipeline.sources import release_inputs
+
+    read = [*release_inputs(source), *(path for path in beside if path)]
+    for out in outs:
+        refuse_overwrite(out, read)
 
 
 def _passed_over(path: Path, fields: str) -> None:

@@ -48,6 +48,7 @@ def rewrite(
     Example: followups rewrite dist --design window:2 --rewriter resolve --out run.jsonl
     """
     from builder.cli.compare import catalogue_path, load_items, open_retriever
+    from builder.cli.inputs import keep_inputs
     from builder.evaluate.inputs import entity_finder, make_embedder, read_catalogue
     from builder.evaluate.rewrite import run_design, spread
     from builder.io.store import write_jsonl
@@ -55,7 +56,8 @@ def rewrite(
 
     if samples > 1 and rewriter != "openai":
         raise BuilderError("--samples", f"{rewriter} gives the same rewrite each time", "leave it out", USAGE)
-    outs = _outs(out, samples, (source, *(transcripts or ()), config, passages, entities))
+    outs = [out if sample == 0 else out.with_suffix(f".{sample}{out.suffix}") for sample in range(samples)]
+    keep_inputs(outs, source, (*(transcripts or ()), config, passages, entities))
     items = load_items(source, transcripts or [])
     find = entity_finder(read_catalogue(catalogue_path(entities, config), items))
     made = make_design(design, Tools(find, make_embedder(embed)))
@@ -70,19 +72,6 @@ def rewrite(
     print("\n".join(_summary(runs)), file=sys.stderr)
     if samples > 1:
         print(f"items whose {samples} rewrites differ: {spread(runs):.1%}", file=sys.stderr)
-
-
-def _outs(out: Path, samples: int, read: Sequence[Path | None]) -> list[Path]:
-    """A run file for each sample; none is among what is read."""
-    from builder.io.store import refuse_overwrite
-    from builder.pipeline.sources import find_items
-
-    outs = [out if sample == 0 else out.with_suffix(f".{sample}{out.suffix}") for sample in range(samples)]
-    source = read[0]
-    files = [find_items(source)] if source and source.is_dir() else []
-    for path in outs:
-        refuse_overwrite(path, [*files, *(given for given in read if given)])
-    return outs
 
 
 def _settings(config: Path | None, base_url: str, model: str, max_cost: float | None) -> ModelSettings:

@@ -118,9 +118,12 @@ def _write(
     judgement: "Judgement", items_file: Path, html: Path | None, junit: Path | None, markdown: Path | None
 ) -> None:
     from builder.evaluate.report import write_report
-    from builder.io.store import write_text
+    from builder.io.store import refuse_overwrite, write_text
     from builder.scoring.outputs import judgement_to_markdown, verdicts_to_junit
 
+    for page in (html, junit):
+        if page:
+            refuse_overwrite(page, (items_file,))
     if html:
         write_report(html, judgement, items_file)
     if junit:

@@ -194,6 +194,14 @@ def _no_release(path: Path) -> BuilderError:
     return BuilderError(str(path), "no release here", "run `followups build`, or give a release folder")
 
 
+def release_inputs(source: Path) -> list[Path]:
+    """What a command reads that is given `source`: itself, and every file of the release that it means."""
+    if not source.is_dir():
+        return [source]
+    release = find_release(source)
+    return [source, release, *sorted(file for file in release.iterdir() if file.is_file())]
+
+
 def find_items(path: Path) -> Path:
     """The item file that `path` means: itself, or that of the release it means."""
     return path if path.is_file() else find_release(path) / "items.jsonl"

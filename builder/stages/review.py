@@ -9,6 +9,7 @@ from builder.core.item_rules import counted, item_problems
 from builder.core.records import Dropped, Item, Turn
 from builder.core.rows import Row, aliases_from_row, aliases_to_row
 from builder.core.taxonomy import LONG_RANGE, Facts, d_introduced, d_live, d_stale, reference_type
+from builder.core.wording import by_number
 
 STAGE = "review"
 
@@ -40,7 +41,13 @@ def apply_decisions(
             yield decided
     if problems:
         first = problems[0]
-        raise BuilderError(first.where, first.what, first.fix, INVALID_DATA, sorted(problems))
+        raise BuilderError(
+            first.where,
+            first.what,
+            first.fix,
+            INVALID_DATA,
+            sorted(problems, key=lambda p: by_number(p.where)),
+        )
 
 
 def decide(
