@@ -1,6 +1,6 @@
 """How many seats does each stratum get, what is each item worth, and what can the seats show?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from builder.core.apportion import largest_remainder
 from builder.core.errors import USAGE, BuilderError, unknown_name
@@ -24,8 +24,9 @@ def allot_quotas(mix: Mix, available: Mapping[str, int], settings: StratifySetti
     Args:
         mix: Measured shares.
         available: Real follow-ups that can be drawn, per stratum.
-        settings: Size, floors and caps. The general floor counts for strata that occur; a floor of a single stratum
-            counts even where the mix has none of it (such items have weight 0).
+        settings: Size, floors and caps. The general floor counts for strata that occur: those with a share, and those
+            that follow-ups were put into although correction leaves them none (such items have weight 0). A floor of
+            a single stratum counts in any case.
 
     Raises:
         BuilderError: Size is 0, no stratum with items occurs, a name is unknown, the floors together exceed the size,
@@ -41,7 +42,8 @@ def allot_quotas(mix: Mix, available: Mapping[str, int], settings: StratifySetti
             "give transcripts with queries",
         )
     shares = {name: mix.share(name) / total for name in ITEM_STRATA}
-    floors, caps = _bounds(shares, settings)
+    occurring = [name for name in ITEM_STRATA if shares[name] > 0 or available.get(name, 0)]
+    floors, caps = _bounds(occurring, settings)
     seats = largest_remainder(
         [mix.share(name) for name in ITEM_STRATA],
         settings.size,
@@ -63,14 +65,13 @@ def allot_quotas(mix: Mix, available: Mapping[str, int], settings: StratifySetti
     return Quotas(settings.size, quotas, mix)
 
 
-def _bounds(shares: Mapping[str, float], settings: StratifySettings) -> tuple[dict[str, int], dict[str, int]]:
+def _bounds(occurring: Sequence[str], settings: StratifySettings) -> tuple[dict[str, int], dict[str, int]]:
     """Fewest and most seats per stratum; 0 and 0 for one that neither occurs nor has a floor of its own."""
     own_floors, own_caps = dict(settings.floors), dict(settings.caps)
     for kind, own in (("floors", own_floors), ("caps", own_caps)):
         for name in own:
             if name not in ITEM_STRATA:
                 raise unknown_name(f"{_WHERE} {kind}", "stratum", name, ITEM_STRATA)
-    occurring = [name for name in ITEM_STRATA if shares[name] > 0]
     floors = {name: own_floors.get(name, settings.floor if name in occurring else 0) for name in ITEM_STRATA}
     most = settings.cap or settings.size
     caps = {name: own_caps.get(name, most) if name in occurring else floors[name] for name in ITEM_STRATA}

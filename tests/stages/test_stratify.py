@@ -147,3 +147,14 @@ def test_the_closing_table_has_a_row_per_stratum_and_names_the_method() -> None:
     assert rows[3] == ("long_range", "4.5%", "0.0% to 100.0%", "10", "4", "6", "0.50", "70 points")
     assert rows[0] == ("not_a_query", "8.0%", "0.0% to 100.0%", "-", "-", "-", "-", "-")
     assert closing_table(quotas, real, {"long_range": 6}, {}).endswith("mix: labels")
+
+
+def test_a_stratum_that_correction_leaves_no_share_keeps_its_floor_where_follow_ups_are_in_it() -> None:
+    mix = mix_of({"standalone": 0.7, "pronoun": 0.3})
+    quotas = allot_quotas(
+        mix, {"standalone": 50, "pronoun": 50, "long_range": 3}, StratifySettings(size=60, floor=10)
+    )
+    assert quotas.seats("long_range") == 10
+    assert next(q for q in quotas.quotas if q.reference_type == "long_range").shortage == 7
+    assert quotas.seats("ordinal") == 0
+    assert sum(q.seats for q in quotas.quotas) == 60
