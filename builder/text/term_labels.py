@@ -97,10 +97,16 @@ def assemble_required(spot: Place, fitted: Mapping[str, float]) -> Terms:
     order = sorted(scores, key=lambda key: -scores[key])
     chosen = {key for key in order if scores[key] >= REQUIRED_FROM} | set(order[:1])
     supplied = [key for key in order if key not in spot.follow_up.counts]
-    if not chosen & set(supplied):
+    terms, used = _spelled(spot, order, chosen)
+    if supplied and not used & set(supplied):
         # A message that needs history lacks something: without it the message itself would pass for a rewrite.
-        chosen |= set(supplied[:1])
-        order = [*supplied[:1], *(key for key in order if key not in supplied[:1])]
+        first = supplied[0]
+        terms, _ = _spelled(spot, [first, *(key for key in order if key != first)], chosen | {first})
+    return terms
+
+
+def _spelled(spot: Place, order: Sequence[str], chosen: set[str]) -> tuple[Terms, set[str]]:
+    """The terms that the chosen words make, in this order and as written, and the words that went into them."""
     terms: list[str] = []
     used: set[str] = set()
     for key in order:
@@ -114,7 +120,7 @@ def assemble_required(spot: Place, fitted: Mapping[str, float]) -> Terms:
         term = home.turn.content[span[0].start : span[-1].end]
         if not any(_names_the_same(term, other, spot) for other in terms):
             terms.append(term)
-    return tuple(terms)
+    return tuple(terms), used
 
 
 def _names_the_same(term: str, other: str, spot: Place) -> bool:

@@ -150,3 +150,10 @@ def test_a_version_set_against_another_does_not_require_the_other() -> None:
     labels = label_terms(scene, reading(3, 1, "ordinal", (1,)), {1: 1, 3: 1})
     assert "2.4" in labels.forbidden
     assert "2.3" in labels.required
+
+
+def test_a_full_list_of_required_terms_still_holds_what_history_supplies() -> None:
+    scene = lay_out(TRANSCRIPTS["pc-038"], EntityIndex(mine_entities(TRANSCRIPTS.values())))
+    labels = label_terms(scene, reading(3, 1, "pronoun", (1,)), {1: 1, 3: 1})
+    assert len(labels.required) <= 4
+    assert not all(occurs(term, scene.at(3).turn.content) for term in labels.required)
