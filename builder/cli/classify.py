@@ -31,6 +31,7 @@ def classify(
     from builder.core.records import Catalogue
     from builder.core.rows import follow_up_to_row
     from builder.core.settings import ClassifySettings, ReadSettings
+    from builder.core.wording import counted
     from builder.io.corpus import load_catalogue
     from builder.io.source import find_files
     from builder.io.store import refuse_overwrite, write_jsonl
@@ -47,7 +48,7 @@ def classify(
     follow_ups = list(classify_follow_ups(log.transcripts, reader, catalogue, settings))
     write_jsonl(out, (follow_up_to_row(follow_up) for follow_up in follow_ups))
     print(
-        f"{out}: {len(follow_ups)} follow-ups of {len(log.transcripts)} conversations, by {settings.method}"
+        f"{out}: {counted(len(follow_ups), 'follow-up')} of {counted(len(log.transcripts), 'conversation')}, by {settings.method}"
     )
     return log.code
 

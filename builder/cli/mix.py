@@ -68,13 +68,14 @@ def _say_rejects(sources: "Sources", river: "River") -> int:
 def describe(mix: Mix) -> list[str]:
     """The lines that `mix` prints: shares with intervals, what was not corrected, cross-tables, labels still missing."""
     from builder.core.tables import render_table
+    from builder.core.wording import counted
 
     head = ("stratum", "share", "95% interval", "counted")
     rows = [
         (s.reference_type, f"{s.share:.1%}", f"{s.low:.1%} to {s.high:.1%}", str(s.count)) for s in mix.shares
     ]
     lines = [
-        f"mix of {mix.n_follow_ups} follow-ups in {mix.n_conversations} conversations, method {mix.method}",
+        f"mix of {counted(mix.n_follow_ups, 'follow-up')} in {counted(mix.n_conversations, 'conversation')}, method {mix.method}",
         "",
         render_table(head, rows),
         *(("", *mix.notes) if mix.notes else ()),

@@ -20,6 +20,7 @@ def passages(
     """
     from builder.core.located import Located
     from builder.core.settings import ReadSettings
+    from builder.core.wording import counted
     from builder.formats.passages import carried_passages
     from builder.io.shards import records
     from builder.io.source import find_files, plan_shards
@@ -51,5 +52,5 @@ def passages(
         )
     rows = ({"id": name, "title": title, "text": text} for name, (title, text) in sorted(found.items()))
     n = write_jsonl(out, rows)
-    print(f"{n} passages: {out}")
+    print(f"{counted(n, 'passage')}: {out}")
     raise typer.Exit(INVALID_DATA if refused else OK)

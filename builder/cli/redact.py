@@ -27,6 +27,7 @@ def redact(
     from builder.config import load_settings
     from builder.core.records import Catalogue
     from builder.core.rows import Row, transcript_to_row
+    from builder.core.wording import counted
     from builder.io.corpus import load_catalogue
     from builder.io.source import find_files
     from builder.io.store import refuse_overwrite, write_jsonl
@@ -53,7 +54,9 @@ def redact(
                 print(f"{where}{words}; under [redact], add it to names or to keep", file=sys.stderr)
     write_jsonl(out, clean)
     counts = tally(findings)
-    print(f"{out}: {len(clean)} conversations, {sum(counts.replaced.values())} values replaced")
+    print(
+        f"{out}: {counted(len(clean), 'conversation')}, {counted(sum(counts.replaced.values()), 'value')} replaced"
+    )
     for kind, count in counts.replaced.items():
         print(f"  {kind:<8}{count}")
     print(f"  {counts.unreviewed} left for a person to decide")

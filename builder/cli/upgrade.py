@@ -22,6 +22,7 @@ def upgrade(
     """
     from builder.core.item_rules import item_problems
     from builder.core.rows import item_from_row, item_to_row
+    from builder.core.wording import counted
     from builder.io.schemas import schema_problems
     from builder.io.store import iter_jsonl, refuse_overwrite, write_jsonl
     from builder.stages.upgrade import upgrade_row
@@ -47,7 +48,7 @@ def upgrade(
     for problem in problems:
         print(problem)
     if problems:
-        print(f"{items}: {len(problems)} problems, nothing written", file=sys.stderr)
+        print(f"{items}: {counted(len(problems), 'problem')}, nothing written", file=sys.stderr)
         raise typer.Exit(INVALID_DATA)
-    print(f"{out}: {write_jsonl(out, rows)} items", file=sys.stderr)
+    print(f"{out}: {counted(write_jsonl(out, rows), 'item')}", file=sys.stderr)
     raise typer.Exit(OK)

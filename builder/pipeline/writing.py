@@ -13,6 +13,7 @@ from builder.core.errors import BuilderError
 from builder.core.mix import Quotas, set_weights
 from builder.core.records import Dropped, Item
 from builder.core.versions import FIRST, Diff, Snapshot, compare, next_version, reasons, write_version
+from builder.core.wording import counted
 from builder.io.store import write_bytes
 from builder.pipeline.filling import QUARANTINED
 from builder.pipeline.release_files import Contents, release_files, text_digest
@@ -53,14 +54,20 @@ def write_release(
     )
     version, diff = _version(sources, contents)
     if diff is not None and not diff.level and sources.previous:
-        return sources.previous, f"{sources.previous}: unchanged, {len(items)} items; no new version"
+        return (
+            sources.previous,
+            f"{sources.previous}: unchanged, {counted(len(items), 'item')}; no new version",
+        )
     folder = sources.out / sources.settings.set.name / f"v{write_version(version)}"
     if folder.exists():
         raise BuilderError(str(folder), "exists but is no whole release", "move it away and build again")
     _write_whole(folder, release_files(sources, contents, write_version(version), diff))
     if diff is None:
-        return folder, f"{folder}: first release, {len(items)} items"
-    return folder, f"{folder}: {len(items)} items, {diff.level} change ({'; '.join(reasons(diff))})"
+        return folder, f"{folder}: first release, {counted(len(items), 'item')}"
+    return (
+        folder,
+        f"{folder}: {counted(len(items), 'item')}, {diff.level} change ({'; '.join(reasons(diff))})",
+    )
 
 
 def _version(sources: Sources, contents: Contents) -> tuple[tuple[int, int, int], Diff | None]:

@@ -62,7 +62,7 @@ def test_passages_carried_by_an_export_become_a_corpus_under_the_cited_ids(
     (tmp_path / "clapnq.json").write_text(json.dumps([{"messages": [question, answer, question, answer]}]))
     out = tmp_path / "passages.jsonl"
     assert run(["passages", str(tmp_path / "clapnq.json"), "--out", str(out)]) == OK
-    assert capsys.readouterr().out == f"1 passages: {out}\n"
+    assert capsys.readouterr().out == f"1 passage: {out}\n"
     assert json.loads(out.read_text()) == {"id": "d1", "title": "Arizona", "text": "They play in Glendale."}
 
 
