@@ -10,7 +10,7 @@ import typer
 from builder.core.errors import DRIFT_OR_SHORT, ERROR, OK, USAGE, BuilderError
 from builder.core.mix import Mix
 from builder.pipeline.sources import Sources
-from builder.stages.drift import TOO_FEW, Drift
+from builder.stages.drift import TOO_FEW, Drift, Shift
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -121,31 +121,30 @@ def _drift_row(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path
     }
 
 
+def _shift_row(shift: Shift) -> tuple[str, ...]:
+    verdict = shift.verdict
+    if verdict == TOO_FEW:
+        number = f"{shift.needed} follow-ups would decide" if shift.needed else "no longer log would decide"
+        verdict = f"{verdict} ({number})"
+    return (
+        shift.reference_type,
+        f"{shift.old:.1%}",
+        f"{shift.new:.1%}",
+        f"{shift.difference * 100:+.1f}",
+        f"{shift.low * 100:+.1f} to {shift.high * 100:+.1f}",
+        f"{shift.p:.3f}",
+        verdict,
+    )
+
+
 def _describe(drift: Drift, old: Mix, new: Mix, months: Mapping[str, Mix], path: str) -> list[str]:
     from builder.core.tables import render_table
 
-    rows = []
-    for shift in drift.shifts:
-        verdict = shift.verdict
-        if verdict == TOO_FEW:
-            number = (
-                f"{shift.needed} follow-ups would decide" if shift.needed else "no longer log would decide"
-            )
-            verdict = f"{verdict} ({number})"
-        interval = f"{shift.low * 100:+.1f} to {shift.high * 100:+.1f}"
-        cells = (
-            f"{shift.old:.1%}",
-            f"{shift.new:.1%}",
-            f"{shift.difference * 100:+.1f}",
-            interval,
-            f"{shift.p:.3f}",
-        )
-        rows.append((shift.reference_type, *cells, verdict))
     head = ("stratum", "quotas", "new log", "points", "95% interval", "p", "verdict")
     lines = [
         f"{path}: {old.n_follow_ups} follow-ups ({old.method}); new log: {new.n_follow_ups} ({new.method})",
         "",
-        render_table(head, rows),
+        render_table(head, [_shift_row(shift) for shift in drift.shifts]),
     ]
     if drift.comparable:
         g = f"G {drift.g:.1f} on {drift.g_df} degrees of freedom, p {drift.g_p:.4f}; PSI {drift.psi:.3f}"
