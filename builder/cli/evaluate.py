@@ -36,7 +36,7 @@ def evaluate(
     if not known.keys() & said.keys():
         raise BuilderError(
             str(predicted),
-            f"none of its {len(said)} labels is for one of the {len(known)} follow-ups in {gold}",
+            f"none of its labels ({len(said)}) is for one of the follow-ups ({len(known)}) in {gold}",
             "check that both speak of the same conversations",
             INVALID_DATA,
         )

@@ -1,8 +1,8 @@
 """Transcripts for commands that read a whole log: good records go on, the others go to a rejects file."""
 
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -31,13 +31,19 @@ class Loaded:
         return INVALID_DATA if self.rejected else OK
 
 
-def load_log(paths: Sequence[Path], settings: ReadSettings, rejects: Path | None = None) -> Loaded:
+def load_log(
+    paths: Sequence[Path],
+    settings: ReadSettings,
+    rejects: Path | None = None,
+    hide: Callable[[str], str] = str,
+) -> Loaded:
     """Every transcript of the files, folders and globs in `paths`; says on stderr what was read and what was not.
 
     Args:
         paths: Where to look.
         settings: How to read.
         rejects: Folder of the rejects file; None for the current one.
+        hide: What is done to the words of rejected records before they are written down.
 
     Raises:
         BuilderError: A path does not exist, or there is no transcript or no follow-up in any of the files.
@@ -48,9 +54,12 @@ def load_log(paths: Sequence[Path], settings: ReadSettings, rejects: Path | None
 
     parse = partial(read_transcripts, settings=settings)
     detect = partial(detect_format, settings=settings)
-    results = list(open_transcripts(paths, settings, 1, sys.stderr.isatty(), parse, detect, _passed_over))
+    results = list(open_transcripts(paths, settings, 1, sys.stderr.isatty(), parse, detect, passed_over))
     transcripts, clashes = _distinct([result for result in results if isinstance(result, Transcript)])
-    rejected = (*(result for result in results if isinstance(result, Dropped)), *clashes)
+    refused = (*(result for result in results if isinstance(result, Dropped)), *clashes)
+    rejected = tuple(
+        replace(d, id=hide(d.id), detail=hide(d.detail), excerpt=hide(d.excerpt)) for d in refused
+    )
     target = rejects_path(rejects or Path(), paths[0].name)
     if write_rejects(target, rejected):
         print(
@@ -96,7 +105,8 @@ def keep_inputs(outs: Iterable[Path], source: Path, beside: Iterable[Path | None
         refuse_overwrite(out, read)
 
 
-def _passed_over(path: Path, fields: str) -> None:
+def passed_over(path: Path, fields: str) -> None:
+    """Say on stderr that a file was left alone, since its format is not known."""
     fix = "set [read] format, name its fields under [read.fields], or take it out of the folder"
     print(f"{path}: passed over, no known format (the first record has {fields}); {fix}", file=sys.stderr)
 

@@ -18,6 +18,7 @@ def passages(
 
     Example: followups passages mtrag/conversations --out passages.jsonl
     """
+    from builder.cli.inputs import passed_over
     from builder.core.located import Located
     from builder.core.settings import ReadSettings
     from builder.core.wording import counted
@@ -33,6 +34,8 @@ def passages(
     files = find_files(transcripts)
     refuse_overwrite(out, files)
     plan = plan_shards(files, settings, lambda values: detect_format(values, settings))
+    for path, fields in plan.unknown.items():
+        passed_over(path, fields)
     for shard in plan.shards:
         for record in records(shard, settings.max_record_mb << 20):
             if not isinstance(record, Located):

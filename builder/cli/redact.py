@@ -31,13 +31,13 @@ def redact(
     from builder.io.corpus import load_catalogue
     from builder.io.source import find_files
     from builder.io.store import refuse_overwrite, write_jsonl
-    from builder.stages.redact import redact_transcripts, tally
+    from builder.stages.redact import mask, redact_transcripts, tally
     from builder.text.findings import SURE, Finding
 
     settings = load_settings(config)
     read = (*find_files(transcripts), *(path for path in (config, entities) if path))
     refuse_overwrite(out, read)
-    log = load_log(transcripts, settings.read, out.parent)
+    log = load_log(transcripts, settings.read, out.parent, mask)
     catalogue = load_catalogue(entities) if entities else Catalogue()
     keep = frozenset(name for entity in catalogue.entities for name in (entity.name, *entity.aliases))
     clean: list[Row] = []

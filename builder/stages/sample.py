@@ -16,6 +16,7 @@ from builder.core.identity import Outline, outline_of
 from builder.core.intervals import Z95
 from builder.core.records import Dropped, Transcript
 from builder.core.settings import SampleSettings
+from builder.core.wording import counted
 
 STAGE = "sample"
 TOO_FEW = "too few follow-ups"
@@ -218,4 +219,4 @@ def take_chosen(
 def too_few(scans: Sequence[Scan]) -> list[Dropped]:
     """Conversations with too few follow-ups, the lowest-ranked `LISTED` by name."""
     named = heapq.nsmallest(LISTED, (entry for scan in scans for entry in scan.few))
-    return [Dropped(name, STAGE, TOO_FEW, f"{n} follow-ups") for _, name, n in named]
+    return [Dropped(name, STAGE, TOO_FEW, counted(n, "follow-up")) for _, name, n in named]

@@ -69,7 +69,7 @@ def test_labels_of_other_conversations_are_no_success(
             json.dumps({"conversation_id": name, "turn": 3, "reference_type": "pronoun"})
         )
     assert run(["evaluate", str(tmp_path / "a"), str(tmp_path / "b")]) == 4
-    assert "none of its 1 labels is for one of the 1 follow-ups" in capsys.readouterr().err
+    assert "none of its labels (1) is for one of the follow-ups (1)" in capsys.readouterr().err
 
 
 def test_an_empty_label_file_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,3 +36,12 @@ def test_settings_decide_about_what_was_left(tmp_path: Path, capsys: pytest.Capt
         assert run([*command, "--out", str(tmp_path / "clean.jsonl")]) == 0
         assert "0 left for a person to decide" in capsys.readouterr().out
         assert ("Dalloway" in (tmp_path / "clean.jsonl").read_text()) == (key == "keep")
+
+
+def test_rejected_records_are_written_down_without_their_addresses(tmp_path: Path) -> None:
+    log = write(tmp_path / "chats.jsonl", "hello", "Hi.", "and the price?")
+    log.write_text(log.read_text() + '{"id": "x", "messages": "write to eve@corp.example"}\n')
+    assert run(["redact", str(log), "--out", str(tmp_path / "made" / "clean.jsonl")]) == 4
+    rejects = (tmp_path / "made" / "chats.rejects.jsonl").read_text()
+    assert "no messages" in rejects
+    assert "eve@" not in rejects

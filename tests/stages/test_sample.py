@@ -123,7 +123,7 @@ def test_conversations_with_too_few_follow_ups_are_counted_and_named() -> None:
     assert (scan.n_conversations, scan.n_few, [d.reason for d in scan.rejected]) == (3, 2, ["not JSON"])
     assert sorted((d.id, d.reason, d.detail) for d in too_few([scan])) == [
         ("one", "too few follow-ups", "0 follow-ups"),
-        ("two", "too few follow-ups", "1 follow-ups"),
+        ("two", "too few follow-ups", "1 follow-up"),
     ]
 
 
