@@ -1,6 +1,6 @@
 """How many seats does each stratum get, what is each item worth, and what can the seats show?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from builder.core.apportion import largest_remainder
 from builder.core.errors import USAGE, BuilderError, unknown_name
@@ -10,6 +10,9 @@ from builder.core.settings import StratifySettings
 from builder.core.taxonomy import ITEM_STRATA
 
 _WHERE = "[stratify]"
+
+SYNTHESIZED = "long_range"
+"""The stratum whose missing seats synthesis fills."""
 
 
 def allot_quotas(mix: Mix, available: Mapping[str, int], settings: StratifySettings) -> Quotas:
@@ -43,7 +46,8 @@ def allot_quotas(mix: Mix, available: Mapping[str, int], settings: StratifySetti
         )
     shares = {name: mix.share(name) / total for name in ITEM_STRATA}
     occurring = [name for name in ITEM_STRATA if shares[name] > 0 or available.get(name, 0)]
-    floors, caps = _bounds(occurring, settings)
+    general = {name: _floor(name, shares, available, settings) for name in occurring}
+    floors, caps = _bounds(general, settings)
     seats = largest_remainder(
         [mix.share(name) for name in ITEM_STRATA],
         settings.size,
@@ -65,21 +69,35 @@ def allot_quotas(mix: Mix, available: Mapping[str, int], settings: StratifySetti
     return Quotas(settings.size, quotas, mix)
 
 
-def _bounds(occurring: Sequence[str], settings: StratifySettings) -> tuple[dict[str, int], dict[str, int]]:
-    """Fewest and most seats per stratum; 0 and 0 for one that neither occurs nor has a floor of its own."""
+def _floor(
+    name: str, shares: Mapping[str, float], available: Mapping[str, int], settings: StratifySettings
+) -> int:
+    """The general floor of a stratum that occurs.
+
+    It is whole where the stratum has a share, or follow-ups that synthesis can add to; where correction leaves it no
+    share, no more seats than there are follow-ups in it.
+    """
+    found = available.get(name, 0)
+    if shares[name] > 0 or (name == SYNTHESIZED and found):
+        return settings.floor
+    return min(settings.floor, found)
+
+
+def _bounds(general: Mapping[str, int], settings: StratifySettings) -> tuple[dict[str, int], dict[str, int]]:
+    """Fewest and most seats per stratum; 0 and 0 for one that neither occurs (`general` lacks it) nor has an own floor."""
     own_floors, own_caps = dict(settings.floors), dict(settings.caps)
     for kind, own in (("floors", own_floors), ("caps", own_caps)):
         for name in own:
             if name not in ITEM_STRATA:
                 raise unknown_name(f"{_WHERE} {kind}", "stratum", name, ITEM_STRATA)
-    floors = {name: own_floors.get(name, settings.floor if name in occurring else 0) for name in ITEM_STRATA}
+    floors = {name: own_floors.get(name, general.get(name, 0)) for name in ITEM_STRATA}
     most = settings.cap or settings.size
-    caps = {name: own_caps.get(name, most) if name in occurring else floors[name] for name in ITEM_STRATA}
+    caps = {name: own_caps.get(name, most) if name in general else floors[name] for name in ITEM_STRATA}
     needed = sum(floors.values())
     if needed > settings.size:
         raise BuilderError(
             _WHERE,
-            f"{_sum_in_words(floors, settings, len(occurring))} needs {needed} seats, size is {settings.size}",
+            f"{_sum_in_words(floors, settings, len(general))} needs {needed} seats, size is {settings.size}",
             "lower the floor or raise the size",
             USAGE,
         )

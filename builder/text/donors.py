@@ -115,9 +115,15 @@ def _runs_from(
         user, answer = turns[end - 2 : end]
         label = labels.get(user.number)
         whole = user.role == "user" and answer.role == "assistant" and bool(_END.search(answer.content))
+        # An answer that ends by asking would leave the person who comes back with a question to answer.
+        asks = answer.content.rstrip().endswith(("?", "？"))
         short = max(len(user.content), len(answer.content)) <= MAX_TURN_CHARACTERS
         neutral = not any(occurs(phrase, user.content) for phrase in unwanted)
-        if not (whole and short and neutral) or (label is not None and not _stays_inside(label, first)):
+        if (
+            not (whole and short and neutral)
+            or asks
+            or (label is not None and not _stays_inside(label, first))
+        ):
             return
         yield turns[start:end]
 

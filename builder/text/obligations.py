@@ -47,6 +47,7 @@ _LIST = re.compile(
     r"|\b(?:both|either|two|three|beide|zwei|drei|ambos|dos|tres|deux|trois|dois|três)\b",
     re.MULTILINE,
 )
+_SMILE = re.compile(r"[:;]-?[)(DP]|\^\^|[\U0001f600-\U0001f64f]")
 _DEMONSTRATED_NOUN = re.compile(
     r"\b(?:that|this|those|these|the same) (?!one\b|is\b|was\b)([a-z][\w-]{2,})", re.IGNORECASE
 )
@@ -99,10 +100,12 @@ def unfit_as_base(base: Base, phrases: Phrases) -> str:
         return "answers the turn before it"
     if any(occurs(phrase, text) for phrase in phrases.get("adjacency", ())):
         return "presumes that its antecedent is adjacent"
-    if any(
-        re.match(rf"\W*{re.escape(opener)}\b", text, re.IGNORECASE) for opener in phrases.get("openers", ())
-    ):
+    if _opens(text, phrases.get("openers", ())):
         return "opens as a reply to the turn before it"
+    if label.form == "ellipsis" and _opens(text, phrases.get("connectives", ())):
+        return "continues the sentence of the turn before it"
+    if _SMILE.search(text):
+        return "comments on the answer before it"
     if any(occurs(phrase, text) for phrase in phrases.get("selectors", ())):
         return "selects without naming what"
     if not _supplied(base):
@@ -110,6 +113,10 @@ def unfit_as_base(base: Base, phrases: Phrases) -> str:
     if not _anchored(base):
         return "its own words do not tie it to its antecedent"
     return ""
+
+
+def _opens(text: str, words: Sequence[str]) -> bool:
+    return any(re.match(rf"\W*{re.escape(word)}\b", text, re.IGNORECASE) for word in words)
 
 
 def _supplied(base: Base) -> bool:

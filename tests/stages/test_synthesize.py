@@ -65,6 +65,7 @@ PHRASES: Mapping[str, Phrases] = {
     "en": {
         "adjacency": ["you just"],
         "openers": ["no", "yes"],
+        "connectives": ["and"],
         "greetings": ["hello", "thanks"],
         "markers": ["New topic:"],
         "persons": ["she", "he"],
@@ -202,6 +203,13 @@ def test_runs_never_reach_out_of_themselves_and_hold_no_greeting() -> None:
             "presumes that its antecedent is adjacent",
         ),
         ("No, the second recovery objective", "ordinal", (2,), "opens as a reply to the turn before it"),
+        (
+            "And the recovery objective in Dublin?",
+            "ellipsis",
+            (2,),
+            "continues the sentence of the turn before it",
+        ),
+        ("That one has no recovery objective :)", "pronoun", (2,), "comments on the answer before it"),
         ("And it?", "pronoun", (2,), "its own words do not tie it to its antecedent"),
         (
             "And recovery objective Dublin keeps there?",
@@ -318,3 +326,12 @@ def test_what_the_donors_user_asks_about_is_kept_with_the_nearest_first() -> Non
     assert isinstance(made, Transcript)
     assert made.synthesis is not None
     assert made.synthesis.terms == ("billing export API",)
+
+
+def test_a_run_whose_answer_asks_back_is_no_donor() -> None:
+    asking = talk(
+        "ask",
+        "Is the billing export API paged?",
+        "The billing export API is paged. Which page size do you use?",
+    )
+    assert donors_of(asking) == []
