@@ -54,9 +54,13 @@ def test_commands_and_their_options_exist(page: Path, capsys: pytest.CaptureFixt
 def test_the_item_in_the_readme_is_an_item() -> None:
     import jsonschema
 
+    from builder.core.item_rules import item_problems
+    from builder.core.rows import item_from_row
+
     (text,) = re.findall(r"```json\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     schema = json.loads((ROOT / "schemas" / "item.json").read_text())
-    jsonschema.Draft202012Validator(schema).validate(json.loads(text))
+    assert list(jsonschema.Draft202012Validator(schema).iter_errors(json.loads(text))) == []
+    assert item_problems(item_from_row(json.loads(text))) == []
 
 
 def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
