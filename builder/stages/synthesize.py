@@ -10,7 +10,7 @@ from builder.core.settings import SynthesizeSettings
 from builder.text.donors import Donor, Phrases
 from builder.text.evidence import Evidence
 from builder.text.obligations import Base, holds, prove, unfit_as_base
-from builder.text.splice import Plan, distance_after, splice
+from builder.text.splice import Plan, distance_after, prove_order, splice
 
 MAX_TRIES = 600
 """Donors looked at for one base before it is given up."""
@@ -100,9 +100,16 @@ def _insert(
     uses.variants[plan.variant] += 1
     uses.distances[plan.distance] += 1
     uses.donors.update(plan.donors)
-    return splice(
-        base, plan, (*proven[0][1], ("not_adjacent_by_wording", "holds"), ("roles_alternate", "holds"))
-    )
+    made = splice(base, plan, proven[0][1])
+    order = prove_order(made)
+    if made.synthesis is None or not holds(order):
+        return Dropped(
+            base.follow_up.id,
+            "synthesize",
+            "does not read as a log",
+            "; ".join(f"{n}: {f}" for n, f in order),
+        )
+    return replace(made, synthesis=replace(made.synthesis, proof=(*made.synthesis.proof, *order)))
 
 
 def _plans(

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from builder.core.hashing import digest
 from builder.core.records import Synthesis, Transcript, Turn
+from builder.core.taxonomy import d_live
 from builder.text.obligations import Base
 
 PAUSE_S = 40
@@ -77,6 +79,23 @@ def splice(base: Base, plan: Plan, proof: Sequence[tuple[str, str]]) -> Transcri
         base.transcript.language,
         base.transcript.source,
         synthesis,
+    )
+
+
+def prove_order(transcript: Transcript) -> tuple[tuple[str, str], ...]:
+    """The obligations that only the finished transcript can show, each with "holds" or what is wrong."""
+    made = transcript.synthesis
+    assert made is not None
+    turns = transcript.turns[made.inserted[0] - 2 :]
+    roles = next((b.number for a, b in pairwise(turns) if a.role == b.role), 0)
+    times = [turn.at for turn in transcript.turns if turn.at]
+    found = d_live(len(transcript.turns) - 1, made.antecedent_turns)
+    inside = sorted(set(made.antecedent_turns) & set(made.inserted))
+    return (
+        ("roles_alternate", f"turn {roles} repeats a role" if roles else "holds"),
+        ("times_rise", "holds" if times == sorted(times) else "times fall"),
+        ("distance_as_planned", "holds" if found == made.planned_distance else f"the distance is {found}"),
+        ("antecedent_is_the_bases", f"turn {inside[0]} is inserted" if inside else "holds"),
     )
 
 

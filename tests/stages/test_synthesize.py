@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from builder.stages.synthesize import confirm_distance, synthesize_long_range
 from builder.text.donors import Donor, Phrases, find_donors
 from builder.text.evidence import Evidence, Lexis, gather_evidence
 from builder.text.obligations import Base, holds, prove, read_base, unfit_as_base
+from builder.text.splice import prove_order
 
 NOUNS = [
     "harbour",
@@ -166,6 +168,17 @@ def test_the_follow_up_moves_behind_real_turns_and_keeps_its_answer() -> None:
     assert made.synthesis.inserted == (3, 4, 5, 6)
     assert made.synthesis.antecedent_turns == (2,)
     assert made.synthesis.planned_distance == 5
+    assert [name for name, finding in made.synthesis.proof if finding == "holds"] == [
+        "reads_as_log",
+        "shares_no_content",
+        "shares_no_entity",
+        "keeps_the_gold",
+        "offers_no_antecedent",
+        "roles_alternate",
+        "times_rise",
+        "distance_as_planned",
+        "antecedent_is_the_bases",
+    ]
     assert [t.at for t in made.turns] == sorted(t.at for t in made.turns)
     assert all(t.at for t in made.turns)
 
@@ -335,3 +348,18 @@ def test_a_run_whose_answer_asks_back_is_no_donor() -> None:
         "The billing export API is paged. Which page size do you use?",
     )
     assert donors_of(asking) == []
+
+
+def test_an_order_that_is_none_is_found_in_the_finished_transcript() -> None:
+    (made,) = run([base_of(REGIONS, ORDINAL)], donors_of(BILLING), distances=(5,), variants=("plain",))
+    assert isinstance(made, Transcript)
+    assert made.synthesis is not None
+    turns = list(made.messages)
+    turns[3] = replace(turns[3], role="user", at="2026-09-01T06:00:00Z")
+    wrong = replace(made, messages=tuple(turns), synthesis=replace(made.synthesis, antecedent_turns=(3,)))
+    assert prove_order(wrong) == (
+        ("roles_alternate", "turn 4 repeats a role"),
+        ("times_rise", "times fall"),
+        ("distance_as_planned", "the distance is 4"),
+        ("antecedent_is_the_bases", "turn 3 is inserted"),
+    )
