@@ -396,7 +396,9 @@ function pressed(event) {
   if (by("help").open) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); by("accept").click(); return; }
   if (event.key === "Escape" && event.target !== document.body) { by("main").focus({ preventScroll: true }); return; }
-  if (inField || event.ctrlKey || event.metaKey || event.altKey || !by("single-keys").checked || !state.view) return;
+  if (inField || event.ctrlKey || event.metaKey || event.altKey || !by("single-keys").checked) return;
+  // Undo and help need no open item: the last decision may have been the wrong one.
+  if (!state.view && !["u", "?"].includes(event.key)) return;
   const act = keys[event.key];
   if (act) { event.preventDefault(); act(); }
 }

@@ -184,6 +184,7 @@ def test_killing_the_server_loses_no_decision_and_the_next_one_goes_on(desk: Des
     again = desk.start()
     page.goto(again.url)
     decided(page, 2)
+    page.locator("#turns li").first.wait_for()
     page.keyboard.press("u")
     decided(page, 1)
     assert [row["decision"] for row in desk.rows()] == ["accept", "accept", "undo"]
