@@ -152,11 +152,15 @@ def _release(sources: Sources, river: River, freeze_items: bool) -> Built:
     items: list[Item] = river.artefact("items")
     dropped = river.dropped()
     if not items:
-        reasons = Counter(d.reason for d in dropped).most_common(1)
+        # What could not be read is kept also when nothing comes of the rest.
+        remarks, _, _ = _remarks(sources, river, quotas, {})
+        reasons = Counter(d.reason for d in dropped if d.stage != "read").most_common(1)
         why = f"; most were dropped as: {reasons[0][0]} ({reasons[0][1]})" if reasons else ""
         n = quotas.mix.n_follow_ups
         fix = "give a longer log, lower [draw] least_confident, or give passages and labels"
-        raise BuilderError("build", f"no item came out of {n} follow-ups{why}", fix, INVALID_DATA)
+        raise BuilderError(
+            "build", f"no item came out of {n} follow-ups{why}; {'; '.join(remarks)}", fix, INVALID_DATA
+        )
     if freeze_items and sources.previous_items:
         items = weigh(sources.previous_items, quotas)
     release, message = write_release(sources, items, quotas, river.facts(), dropped)

@@ -8,7 +8,7 @@ import pytest
 
 from builder.core.errors import BuilderError
 from builder.core.settings import InputSettings, Settings
-from builder.pipeline.build import Overrides, open_sources, with_overrides
+from builder.pipeline.build import Overrides, build_release, open_sources, with_overrides
 from builder.pipeline.river import River
 
 
@@ -82,3 +82,14 @@ def test_labels_of_another_log_are_spoken_of(tmp_path: Path) -> None:
 def test_a_set_name_cannot_leave_the_output_folder(tmp_path: Path) -> None:
     with pytest.raises(BuilderError, match="is no folder name"):
         open_sources(None, tmp_path, Overrides(name="../elsewhere"), 1)
+
+
+def test_what_could_not_be_read_is_kept_also_when_no_item_comes_out(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.jsonl", ("c1", ["is the API paged?", "Yes.", "and sorted?", "No."]))
+    with log.open("a") as file:
+        file.write('{"conversation_id": "b", "mess\n')
+    sources = open_sources(None, tmp_path / "out", Overrides((log,), size=20, floor=1, fast=True), 1)
+    with pytest.raises(BuilderError, match="no item came out of 1 follow-ups"):
+        build_release(sources)
+    (reject,) = (tmp_path / "out" / "follow-ups.rejects.jsonl").read_text().splitlines()
+    assert json.loads(reject)["where"].endswith("log.jsonl:2")

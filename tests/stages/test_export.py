@@ -129,5 +129,5 @@ def test_ragas_loads_its_samples(items: list[Item], passages: dict[str, Passage]
 
 def test_langsmith_accepts_its_examples(items: list[Item]) -> None:
     create = needs("langsmith.schemas").ExampleCreate
-    for row in json.loads(EXPORTS["langsmith"](items, {})["examples.json"]):
-        create(**row)
+    made = [create(**row) for row in json.loads(EXPORTS["langsmith"](items, {})["examples.json"])]
+    assert len(made) == len(items)
